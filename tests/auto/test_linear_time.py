@@ -12,10 +12,10 @@ from tables import written
 
 from vwlite.training.auto.data import DrawnExamples
 from vwlite.training.auto.derive import Stages
+from vwlite.training.auto.final_choice import FinalChoice
 from vwlite.training.auto.learning import FilePredictions
 from vwlite.training.auto.race import Race
 from vwlite.training.auto.selection import Selection
-from vwlite.training.auto.settling import Settlement
 from vwlite.training.auto.sparse_trainer import SparseTrainer
 
 ROWS, FEW = 5_000, 1_000
@@ -78,7 +78,7 @@ def test_four_times_the_rows_take_at_most_five_times_as_long(vwlite, tmp_path, k
 # What a run does, and whether --sparse does it.
 PLACES = {
     "drawing": (DrawnExamples, "_add", False), "race": (Race, "_race", False),
-    "scores": (Selection, "_stacked", False), "settling": (Settlement, "settled", False),
+    "scores": (Selection, "_stacked", False), "final choice": (FinalChoice, "chosen", False),
     "screening": (Stages, "_residuals", False), "stages": (Stages, "_judge", False),
     "predictions": (FilePredictions, "in_file", False), "grid": (SparseTrainer, "_choose_grid", True),
     "learners": (SparseTrainer, "_choose", True),

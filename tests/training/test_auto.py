@@ -13,8 +13,8 @@ from vwlite.core.auto.stream import Reservoir
 from vwlite.model.absent import absent_weights
 from vwlite.model.header import in_json
 from vwlite.model.read import read_model
+from vwlite.training.auto.final_choice import FinalChoice
 from vwlite.training.auto.selection import kept
-from vwlite.training.auto.settling import Settlement
 from vwlite.training.auto.trainer import AutoTrainer
 
 LOGISTIC = ("--algorithm", "auto", "--loss", "logistic")
@@ -720,8 +720,9 @@ def test_the_choice_is_in_the_model_and_the_report(vwlite, data, tmp_path):
     said = vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m", "--report", tmp_path / "r").err
     chosen = json.loads((tmp_path / "r").read_text())["chosen"]
     assert in_json(model_of(tmp_path / "m").chosen) == chosen
-    passes = "one pass" if chosen["passes"] == 1 else f"{chosen['passes']} passes"
-    assert passes in said and f"baseline {chosen['baseline']:.4f}" in said
+    best, n = chosen["pass"], chosen["passes"]
+    passes = f"{best} of {n} passes" if best < n else f"{n} passes" if n > 1 else "one pass"
+    assert f", {passes}, " in said and f"baseline {chosen['baseline']:.4f}" in said
     assert chosen["loss_is"] in vwlite("info", tmp_path / "m").out
 
 
@@ -793,15 +794,14 @@ def test_a_model_that_is_not_what_its_scores_say_is_not_written(vwlite, data, tm
 @pytest.mark.parametrize("alone", [True, False])
 def test_where_folds_mislead_the_best_learner_or_the_intercept_is_taken(vwlite, data, tmp_path, monkeypatch, alone):
     """Each model is worse on what it has learned than out of fold. Not alone: the best learner also than a constant."""
-    monkeypatch.setattr("vwlite.training.auto.settling.MISLED", -10.0)
+    monkeypatch.setattr("vwlite.training.auto.final_choice.MISLED", -10.0)
     if not alone:
         losses = iter([1.0, 0.5, 2.0])  # of the constant, of the model, of its best learner
-        monkeypatch.setattr(Settlement, "_loss_as_learned", lambda settlement, candidate: next(losses))
+        monkeypatch.setattr(FinalChoice, "_loss_as_learned", lambda choice, candidate: next(losses))
     said = vwlite("train", data[0], *LOGISTIC, "-m", tmp_path / "m").err
     (chosen,) = (line for line in said.splitlines() if line.startswith("chosen = "))
     assert "stacked" not in chosen and ("the intercept alone" in chosen) != alone
     assert "so losses out of fold are not those of new rows: shuffle the lines" in said
-
 
 
 @pytest.mark.parametrize("label", ["-1", "1"])

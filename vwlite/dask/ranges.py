@@ -14,7 +14,7 @@ import numpy as np
 from vwlite.core.merge.sums import Sums
 from vwlite.dask.parts import FilePart
 from vwlite.dask.work import Failed, Question, ShardJob, ShardResult, evaluate, holdout_in_memory, own_folder
-from vwlite.merging.choice import Choice
+from vwlite.merging.choice import MergeChoice
 from vwlite.merging.holdout import START, Candidate, HoldoutScores, Vector
 from vwlite.merging.merged import Merge, MergeRequest
 from vwlite.merging.shards import ShardModel, checked_shards
@@ -183,7 +183,7 @@ def finished(sums: Summed, start: bytes, r: Range, chosen: Candidate) -> tuple[M
     """The merged model of a range, and how many of its weights are not zero."""
     with own_folder() as folder:
         run = added_up(sums, written(folder, start), r)
-        run.choice = Choice(chosen)
+        run.choice = MergeChoice(chosen)
         run.finish()
         return replace(run.model, names=NONE, more={}), run.nonzeros
 

@@ -1,4 +1,4 @@
-"""The choice of a merge: what a holdout says of its candidates, and their stack."""
+"""The choice of a merge: the losses of its candidates on a holdout, and their stack."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,24 +11,25 @@ from vwlite.merging.shards import Shards, in_order
 from vwlite.merging.stack import Labelled, Numbers, averaged, differences
 
 MEAN = Candidate("mean")
-MOST_LABELS = 50_000  # of examples and classes that a stack is fitted to
+MOST_LABELS = 50_000  # examples times classes to which a stack is fitted, at most
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What was chosen; and with a holdout, the losses of the candidates."""
+class MergeChoice:
+    """The chosen candidate and, with a holdout, the losses of all."""
 
     chosen: Candidate
     candidates: list[Candidate] = field(default_factory=list)
     held: int = 0  # examples of the holdout
-    mean_loss: float = inf  # that of the plain mean
-    strength: float = inf  # of the ridge of a stack
+    mean_loss: float = inf  # the loss of the plain mean
+    strength: float = inf  # of the ridge penalty of the stack
 
 
 class Judge:
-    """Chooses by a holdout among merges and models that are there already, the start first.
+    """Chooses by a holdout among merges and models that exist already.
 
-    scores: of candidates on the holdout. clip: to which scores are clipped.
+    own: the existing models, the start first. scores: a function that scores candidates on the holdout. clip: the range
+    to which scores are clipped.
     """
 
     def __init__(
@@ -38,8 +39,8 @@ class Judge:
         self._shards, self._merges, self._own, self._scores, self._clip = shards, merges, own, scores, clip
         self._restricts = bool(shards.restricted or shards.limited)
 
-    def choice(self, searches: bool) -> Choice:
-        """The first of the merges, or with a search the best of all, their stack included."""
+    def choice(self, searches: bool) -> MergeChoice:
+        """The first merge; with a search, the best of all candidates and their stack."""
         merges, own = self._merges, self._own
         asked = [*own, *dict.fromkeys([*merges, MEAN])]
         found = self._scores(asked)
@@ -48,7 +49,7 @@ class Judge:
         held, mean_loss = len(found.labels), examples.mean(examples.losses(x[MEAN]))[0]
         judged = [examples.judged(c, x[c]) for c in [*merges, *own]]
         if not searches:
-            return Choice(judged[0], judged, held, mean_loss)
+            return MergeChoice(judged[0], judged, held, mean_loss)
         k = -(-examples.labels.size // MOST_LABELS)
         of_merges, of_own = judged[: len(merges)], judged[len(merges) :]
         first = merges[int(np.argmin([c.loss for c in of_merges]))]
@@ -57,13 +58,13 @@ class Judge:
         scores = self._scores([stack]).each[0] if self._restricts else weighted(parts, x)
         chosen, best = examples.judged(stack, scores), min(of_own, key=lambda c: c.loss)
         if self._restricts and best.loss < chosen.loss - chosen.error:
-            chosen = best  # what makes weights sparse is too much for a sum
-        return Choice(chosen, judged, held, mean_loss, strength)
+            chosen = best  # the stack has lost too much when it was made sparse
+        return MergeChoice(chosen, judged, held, mean_loss, strength)
 
     def _stack(self, examples: Labelled, x: dict[Candidate, Numbers], best: Candidate) -> tuple[Candidate, float]:
-        """The stack of all candidates, and its strength; the best of the merges is its first part."""
+        """The stack of all candidates, and the strength of its penalty. Its first part is the best merge."""
         shards = [c for c in self._own if c != START and np.isfinite(x[c]).all()]
-        alike = [best, *self._merges, START, *([] if self._restricts else shards)]  # whose zeros a stack may have
+        alike = [best, *self._merges, START, *([] if self._restricts else shards)]  # the stack may have their zeros
         only_averages, strength = self._shards.algorithm.merging.ways == ("mean",), inf  # keep the sum of the weights
         u, scale = averaged(examples, {c: x[c] for c in alike}, len(self._shards.each), steps=not only_averages)
         if not only_averages:
@@ -77,5 +78,5 @@ class Judge:
 
 
 def weighted(u: dict[Candidate, float], x: dict[Candidate, Numbers]) -> Numbers:
-    """The scores of a sum; those with a coefficient of 0 may be infinite."""
+    """The weighted sum of scores; scores with a coefficient of 0 may be infinite."""
     return np.asarray(in_order(b * x[c] for c, b in u.items() if b))

@@ -71,7 +71,7 @@ class MergeOptions(InputOptions):
     )
 
     def check(self) -> None:
-        """Options of the run that mean nothing together: UsageError."""
+        """UsageError for options that cannot be used together, or for missing ones."""
         if not self.data:
             raise UsageError("no shard is given: name the models to merge, as in vwlite merge a.model b.model")
         if not self.holdout:

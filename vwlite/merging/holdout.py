@@ -24,15 +24,15 @@ from vwlite.runs.options import InputOptions
 from vwlite.runs.plan import planned
 from vwlite.runs.run import BadLines
 
-OWN = ("start", "shard")  # candidates that are models as they are
+OWN = ("start", "shard")  # ways of candidates that are existing models
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Weights that a merge may have: those of a way, of the start, of a shard, or of a stack.
+    """A candidate for the weights of a merge: those of a way of merging, of the start, of a shard, or of a stack.
 
-    parts: of a stack, the candidates that it is the sum of, each with its coefficient; weights that are zero in the
-    first are zero in a sparse stack.
+    parts: of a stack: the candidates in its sum, each with its coefficient. Weights that are zero in the first part are
+    zero in a sparse stack.
     """
 
     way: str
@@ -47,9 +47,9 @@ START = Candidate("start")
 
 @dataclass(frozen=True)
 class Vector:
-    """Weights, as predictions are made of them: a row of numbers for each of the keys, which ascend.
+    """Weights for predictions: a row of numbers for each key, in ascending order of the keys.
 
-    columns: the column of each class. unseen: the number of each class for missing keys.
+    columns: the column of each class. unseen: for each class, the weight of missing keys.
     """
 
     keys: Array
@@ -58,7 +58,7 @@ class Vector:
     unseen: list[float]
 
     def at(self, keys: Array) -> NDArray[np.float64]:
-        """A row of the numbers of all classes for each of these keys, which ascend."""
+        """The weights of all classes for each of these ascending keys: [keys, classes]."""
         mine, rows, records = copied(self.keys), copied(self.rows), len(self.columns)
         places = zip(self.columns, self.unseen, strict=True)
         return np.transpose([aligned(keys, mine, rows, records, column, unseen) for column, unseen in places])
@@ -66,8 +66,8 @@ class Vector:
 
 @dataclass(frozen=True)
 class HoldoutScores:
-    """Predictions of vectors, without the initial ones: [vectors, examples, classes]; and what else is known of the
-    examples."""
+    """Predictions of several vectors without the initial ones, [vectors, examples, classes], with labels, importances
+    and initial predictions of the examples."""
 
     each: NDArray[np.float64]
     labels: NDArray[np.float64]
@@ -83,7 +83,7 @@ Scorer = Callable[[list[Candidate], VectorOf], HoldoutScores]
 
 
 class Holdout:
-    """Examples in memory. columns: of tables, as the models have them. stop: whether to read no further.
+    """The holdout examples, in memory. columns: of tables, as in the models. stop: whether to stop reading.
     NoInputError, DataError."""
 
     def __init__(
@@ -106,7 +106,7 @@ class Holdout:
 
     @property
     def labels(self) -> NDArray[np.float64]:
-        """Of its examples."""
+        """The labels of the examples."""
         return np.array(self._rows.labels)
 
     def _batches(self, paths: tuple[str, ...]) -> Iterator[Batch]:
@@ -134,7 +134,7 @@ class Holdout:
 
     @property
     def keys(self) -> Any:
-        """Of all features in it, and of the constant, ascending."""
+        """The keys of all features in it and of the constant, ascending."""
         return self._keys.data
 
     def scores(self, candidates: list[Candidate], vector_of: VectorOf) -> HoldoutScores:
@@ -143,17 +143,17 @@ class Holdout:
         return HoldoutScores(np.array(each), *(np.array(getattr(rows, name)) for name in EXAMPLES))
 
     def _scores(self, vector: Vector) -> Any:
-        """What a vector adds to the predictions: for each example, for each class."""
+        """The predictions of a vector without the initial ones: of each example, for each class."""
         found = vector.at(self.keys)
         constants = found[np.searchsorted(self._keys, self._constant)].sum(axis=0)  # one or none
         return products(*self._entries, found[np.searchsorted(self._keys, self._rows.keys)].reshape(-1), constants)
 
 
 def _is_cache(path: str) -> bool:
-    if not os.path.isfile(path):  # what is read of a pipe is gone
+    if not os.path.isfile(path):  # bytes that are read from a pipe are lost
         return False
     try:
         with open(path, "rb") as file:
             return file.read(len(MAGIC)).startswith(MAGIC[:-2])
     except OSError:
-        return False  # the parser says what is wrong
+        return False  # the parser reports the error

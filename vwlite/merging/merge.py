@@ -13,7 +13,7 @@ from vwlite.runs.frame import RunFrame
 
 IN_SENTENCE = ("shards", "holdout_loss", "standard_error", "of_the_best_shard", "of_the_mean")
 FAR = 3  # standard errors
-FEW = 2000  # with fewer examples in the holdout, the choice is mostly chance
+FEW = 2000  # examples of the holdout; with fewer, the choice is partly random
 
 
 def merge(o: MergeOptions) -> int:
@@ -41,7 +41,7 @@ def merge(o: MergeOptions) -> int:
 
 
 def shown(run: Merge, results: list[Result]) -> str:
-    """The summary; the losses on a holdout are a sentence."""
+    """The summary; the losses on a holdout are one sentence."""
     if not run.choice.held:
         return summary(results)
     c, best, mean = run.choice.chosen, min(_own_losses(run).values()), run.choice.mean_loss
@@ -51,12 +51,12 @@ def shown(run: Merge, results: list[Result]) -> str:
 
 
 def _own_losses(run: Merge) -> dict[str, float]:
-    """Those of the shards, by file."""
+    """The holdout losses of the shards, by file."""
     return {run.shards.each[c.shard].path: c.loss for c in run.choice.candidates if c.way == "shard"}
 
 
 def results_of(run: Merge) -> list[Result]:
-    """What the summary and the report say."""
+    """The results of the summary and the report."""
     c, model = run.choice.chosen, run.model
     if c.way == "shard":
         rule = f"that of {run.shards.each[c.shard].path} alone"

@@ -1,4 +1,4 @@
-"""Merge several models that were trained from one start: sums over shards, the choice of weights, the state."""
+"""Merging several models that were trained from one start: sums over shards, the choice of weights, the model."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 from vwlite import __version__
 from vwlite.core.merge.sums import Sums
 from vwlite.errors import DataError, UsageError
-from vwlite.merging.choice import MEAN, Choice, Judge
+from vwlite.merging.choice import MEAN, Judge, MergeChoice
 from vwlite.merging.commands import RULES
 from vwlite.merging.holdout import START, Candidate, Holdout, Scorer, Vector
 from vwlite.merging.shards import Shards
@@ -22,7 +22,7 @@ from vwlite.runs.options import InputOptions
 
 @dataclass(frozen=True)
 class MergeRequest:
-    """What a merge is asked for. rule: None: search with a holdout, else by the algorithm. loss: of models of Vowpal
+    """The options of a merge. rule: None: search with a holdout, else by the algorithm. loss: of models of Vowpal
     Wabbit."""
 
     rule: str | None
@@ -32,13 +32,13 @@ class MergeRequest:
 
 
 class Merge:
-    """The sums over the shards, the weights that are chosen, and the model that they make.
+    """A merge: sums over the shards, the chosen weights, and the model with these.
 
     Call `read`, `add_up`, `choose` and `finish`, one after the other.
     """
 
     model: Model
-    choice: Choice
+    choice: MergeChoice
     weights: CandidateWeights
     scores: Scorer | None = None  # on the holdout
     name_limit: int | None  # the limit of names of features, if it was reached
@@ -50,11 +50,11 @@ class Merge:
         self.numbers = merged_numbers(shards, request.state)
 
     def stop(self) -> None:
-        """Read no further. Called from the thread of the signals."""
+        """Stop reading. Called from the thread of the signals."""
         self.stopped = True
 
     def read(self, o: InputOptions, paths: tuple[str, ...], stack: ExitStack) -> None:
-        """The files of the holdout."""
+        """Read the files of the holdout."""
         shards = self.shards
         found = Holdout(o, paths, self.settings, shards.classes, shards.columns, stack, lambda: self.stopped)
         self.scores, where, labels = found.scores, ", ".join(paths), found.labels
@@ -68,7 +68,7 @@ class Merge:
             raise DataError(f"{where}: all examples are of one class: a holdout needs examples of all classes")
 
     def _ways(self) -> tuple[tuple[str, ...], bool]:
-        """The ways that are tried, and whether they are stacked."""
+        """The ways of merging to try, and whether to search for the best candidate, with a stack."""
         rule, weights_only, row = self.request.rule, self.shards.weights_only, self.shards.algorithm.merging
         ways = tuple(way for way in row.ways if way in ("mean", "touched")) if weights_only else row.ways
         if rule in (None, "search") and self.request.has_holdout:
@@ -82,30 +82,30 @@ class Merge:
         return (rule,), False
 
     def add_up(self) -> None:
-        """The sums over the shards."""
+        """Compute the sums over the shards."""
         streams = ShardStreams(self.shards, self.numbers)
         ways = [*self.ways, *([MEAN.way] if self.request.has_holdout else [])]
         averages = self.settings.average and not self.shards.weights_only
         self.take(streams.sums(ways), streams.sums(ways, learned=True) if averages else None)
 
     def take(self, sums: Sums, learned: Sums | None = None) -> None:
-        """Have these sums, as `add_up` finds them."""
+        """Set the sums, as `add_up` computes them."""
         self.weights = CandidateWeights(self.shards, self.numbers, self.request.state, sums, learned)
 
     def choose(self) -> None:
-        """The candidate that becomes the model."""
+        """Choose the candidate that becomes the model."""
         merges, scores = [Candidate(way) for way in self.ways], self.scores
         if scores is None:
-            self.choice = Choice(merges[0])
+            self.choice = MergeChoice(merges[0])
             return
         clip, numbers = self.shards.range, self.numbers
-        if "min_label" in numbers:  # of classes, they are from -1 to 1 or so
+        if "min_label" in numbers:  # the rule has a range for each class, from about -1 to 1
             clip = min(numbers["min_label"]), max(numbers["max_label"])
         judge = Judge(self.shards, merges, self._own(), lambda asked: scores(asked, self.vector), clip)
         self.choice = judge.choice(self.searches)
 
     def _own(self) -> list[Candidate]:
-        """The models that are there already."""
+        """The models that exist already."""
         return [START, *(Candidate("shard", shard=i) for i in range(len(self.shards.each)))]
 
     def vector(self, c: Candidate) -> Vector:
@@ -113,7 +113,7 @@ class Merge:
         return self.weights.vector(c)
 
     def finish(self) -> None:
-        """The model of what was chosen."""
+        """Create the model of the chosen candidate."""
         shards, chosen, keys = self.shards, self.choice.chosen, self.weights.sums.keys
         s, start, fields, unseen = self.settings, shards.start, shards.fields, self.weights.unseen(chosen)
         weights, w = self.weights.both(chosen)
@@ -139,6 +139,6 @@ class Merge:
         self.nonzeros = int(np.count_nonzero((weights != 0) & merged.free))
 
     def with_absent_cells(self) -> Model:
-        """The model, which has all keys, with the weights of absent cells of tables."""
+        """The model with the weights of absent cells of tables; it must have all keys."""
         record = united(shard.model.absent for shard in self.shards.each)
         return with_record(self.model, record) if record else self.model

@@ -1,4 +1,4 @@
-"""The shards of a merge and their checks: all of one kind, trained from the given start, each counted once."""
+"""The shards of a merge, and their checks: the same options and columns, one start, and no data counted twice."""
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -26,13 +26,13 @@ from vwlite.options.spec import option_name
 from vwlite.runs.options import MOST_NAMES
 from vwlite.runs.resolve import CHANGEABLE, KEPT, without_loss
 
-SINCE_THEN = {"occurrences", "largest"}  # numbers of rules that older models do not have
-ROUNDING = 1e-9  # by which evidence may shrink where it is kept as a root
+SINCE_THEN = {"occurrences", "largest"}  # numbers of rules that are missing in older models
+ROUNDING = 1e-9  # relative; evidence that is stored as a root may shrink by rounding errors
 
 
 @dataclass
 class ShardModel:
-    """A model and the file that it came from. columns: the column in its arrays of each class of the merged model."""
+    """A model and its file. columns: for each class of the merged model, the column in the arrays of this model."""
 
     path: str
     model: Model
@@ -44,21 +44,21 @@ class ShardModel:
         return found[self.columns[c]] if isinstance(found, list) else found
 
     def rows(self, numbers: Array) -> NDArray[np.float64]:
-        """Numbers of it as doubles, with a row of the classes in their order for each key."""
+        """An array of the model as doubles, [keys, classes], with classes in the order of the merged model."""
         rows: NDArray[np.float64] = np.asarray(copied(numbers), dtype=float).reshape(-1, len(self.columns))
         return rows[:, self.columns]
 
 
 @dataclass
 class Shards:
-    """What is merged. The order of the shards is that of their digests, whatever the command line's was."""
+    """The models to merge. The shards are in the order of their digests, not of the command line."""
 
     settings: Settings
     algorithm: Algorithm
     start: ShardModel | None
     each: list[ShardModel]
     missing: list[str]
-    classes: list[str]  # names that were found with --classes auto
+    classes: list[str]  # names of classes that were found with --classes auto
 
     @property
     def all(self) -> list[ShardModel]:
@@ -72,17 +72,17 @@ class Shards:
 
     @property
     def named(self) -> int:
-        """How many classes have a name."""
+        """The number of classes with a name."""
         return self.settings.outputs.named(self.classes)
 
     @property
     def columns(self) -> dict[str, Any]:
-        """Those of tables, as a model keeps them."""
+        """The columns of tables, as stored in a model."""
         return next((shard.model.columns for shard in self.all if shard.model.columns), {})
 
     def names(self, keys: Array, active: NDArray[np.bool_]) -> tuple[FeatureNames, int | None]:
-        """The names of those of these ascending keys that are active, those of the start first; and the limit of names
-        if it was reached: MOST_NAMES, or the number in one model if that is larger."""
+        """The names of the active keys, those of the start first; and the limit of names if it was reached: MOST_NAMES,
+        or the number in one model if that is larger. keys: ascending."""
         each = [shard.model.names for shard in self.all if len(shard.model.names)]
         if not each:
             return NONE, None
@@ -97,7 +97,7 @@ class Shards:
 
     @cached_property
     def rule(self) -> Rule:
-        """What a learner of one class begins with."""
+        """A new rule of one class."""
         return fresh_rule(self.settings)
 
     @property
@@ -112,8 +112,8 @@ class Shards:
 
     @property
     def restricted(self) -> Any:
-        """The method of the rule that makes merged weights those of the algorithm, with its zeros; None: nothing is to
-        be done."""
+        """The method of the rule that makes merged weights sparse, or puts them within its constraints; None if the
+        options need neither."""
         s = self.settings
         harsh = any((s.l1, s.radius, s.box, s.nonzeros, s.round_at_end)) and not self.weights_only
         return self.rule.restricted if harsh else None
@@ -125,13 +125,13 @@ class Shards:
 
     @property
     def range(self) -> tuple[float, float] | None:
-        """To which predictions of numbers are clipped."""
+        """The range to which predictions of numbers are clipped."""
         found = [shard.model.range for shard in self.all if shard.model.range is not None]
         return (min(low for low, _ in found), max(high for _, high in found)) if found else None
 
     @property
     def counters(self) -> dict[str, int]:
-        """Those of the start, and what the shards have added."""
+        """The counters of the start, plus what the shards have added."""
         each = [shard.model.counters for shard in self.each]
         before = {name: self.start.model.counters.get(name, 0) if self.start else 0 for name in COUNTERS}
         return {n: before[n] + sum(of.get(n, 0) - before[n] for of in each) for n in COUNTERS}
@@ -150,23 +150,23 @@ class Shards:
 
     @property
     def digest(self) -> str:
-        """That of all digests of shards."""
+        """The digest of the digests of the shards."""
         digests = sorted(shard.model.digest for shard in self.each)
         return blake2b("".join(digests).encode(), digest_size=32).hexdigest()
 
 
 def in_order(numbers: Iterable[Any]) -> Any:
-    """The sum, one after the other: what `sum` makes of floats depends on the version of Python."""
+    """The sum, one number after the other: the result of `sum` for floats depends on the version of Python."""
     return reduce(add, numbers, 0)
 
 
 def read_models(paths: tuple[str, ...], missing: int, threads: int) -> tuple[list[ShardModel], list[str]]:
-    """The models, in the order given, and the names of those that are not there.
+    """The models, in the order given, and the names of those that do not exist.
 
-    missing: how many may not be there. NoInputError, DataError.
+    missing: how many may be missing. NoInputError, DataError.
     """
     found, lost = [], []
-    with ThreadPoolExecutor(threads) as pool:  # what takes the time are digests
+    with ThreadPoolExecutor(threads) as pool:  # most of the time is for digests
         coming = [pool.submit(map_model, path, uncalibrated=True) for path in paths]
     for path, model in zip(paths, coming, strict=True):
         try:
@@ -183,15 +183,15 @@ def read_models(paths: tuple[str, ...], missing: int, threads: int) -> tuple[lis
 
 
 def checked_shards(found: list[ShardModel], lost: list[str], start: str | None, loss: str | None) -> Shards:
-    """What is merged, of models that `read_models` has read. loss: of models of Vowpal Wabbit.
+    """The shards, from models that `read_models` has read. loss: of models of Vowpal Wabbit.
 
-    NoInputError, DataError, UsageError: whose message names the file, and what to do.
+    NoInputError, DataError, UsageError: the message names the file, and what to do.
     """
     base = ShardModel(start, map_model(start, uncalibrated=True)) if start is not None else None
     _check_each(found)
     _check_alike(found, base)
     settings = _settings(found, loss)
-    # So that sums do not depend on the order of the command, which is kept for what is said of files.
+    # Sums must not depend on the order of the command line; messages keep that order.
     given, found = found, sorted(found, key=lambda shard: shard.model.digest)
     classes = _classes(settings, found, base)
     for shard in [*found, *([base] if base else [])]:
@@ -216,7 +216,7 @@ def _settings(found: list[ShardModel], loss: str | None) -> Settings:
 
 
 def _check_each(found: list[ShardModel]) -> None:
-    """What a shard must be by itself."""
+    """DataError for a shard that cannot be merged with any other."""
     for shard in found:
         model, path = shard.model, shard.path
         model.settings.outputs.check_one("vwlite merge", path)
@@ -234,7 +234,7 @@ def _check_each(found: list[ShardModel]) -> None:
 
 
 def _check_alike(found: list[ShardModel], start: ShardModel | None) -> None:
-    """DataError for shards of which one could not be another part of the same data."""
+    """DataError for shards that cannot have learned parts of the same data with the same options."""
     first = found[0]
     for shard in found[1:]:
         if shard.model.program != first.model.program:
@@ -251,7 +251,7 @@ def _check_alike(found: list[ShardModel], start: ShardModel | None) -> None:
     if start is not None:
         if start.model.columns:
             _compare_columns(first, start)
-        solved = start.model.algorithm == SOLVED.name  # from which any algorithm of weights can begin
+        solved = start.model.algorithm == SOLVED.name  # any algorithm of weights can begin from it
         names = KEPT if solved else tuple(f.name for f in fields(Settings) if f.name not in CHANGEABLE)
         _compare(first, start, names)
         if start.model.weights_only and not solved and not first.model.weights_only:
@@ -272,7 +272,7 @@ def _compare(one: ShardModel, other: ShardModel, names: tuple[str, ...]) -> None
 
 
 def _compare_columns(one: ShardModel, other: ShardModel) -> None:
-    """DataError for tables of other columns. Where they are named, their order makes no difference."""
+    """DataError for tables with different columns. The order of columns with names does not matter."""
     a, b = one.model.columns, other.model.columns
     if not a or not b:
         if a or b:
@@ -301,7 +301,7 @@ def _shown(value: Any) -> str:
 
 
 def _check_states(shards: Shards) -> None:
-    """DataError for a state that is not the algorithm's."""
+    """DataError for a state of another algorithm."""
     name, fields_of_slot = shards.algorithm.name, state_codes(shards.rule)
     names = set(shards.rule.scalars()) - SINCE_THEN
     for shard in shards.all:
@@ -313,7 +313,7 @@ def _check_states(shards: Shards) -> None:
 
 
 def _check_counted_once(found: list[ShardModel], start: ShardModel | None, kind: Evidence | None) -> None:
-    """DataError if some data would count twice: those of the start, or of a shard."""
+    """DataError if data of the start, or of a shard, would count twice."""
     seen: dict[str, ShardModel] = {}
     for shard in found:
         other = seen.setdefault(shard.model.digest, shard)
@@ -340,8 +340,8 @@ def _check_counted_once(found: list[ShardModel], start: ShardModel | None, kind:
 
 
 def _check_beginning(shard: ShardModel, start: ShardModel, kind: Evidence | None, ours: bool) -> None:
-    """DataError for a shard that did not begin from the start, as far as the two can tell. ours: not of Vowpal Wabbit,
-    whose models count no examples and do not say what they began from."""
+    """DataError for a shard that did not begin from the start, as far as the models show it. ours: it is no model of
+    Vowpal Wabbit: these count no examples and do not store their start."""
     model, before = shard.model, start.model
     says = _says_it_began_from(shard, start)
     if ours and not says and model.base != before.base:
@@ -359,7 +359,7 @@ def _check_beginning(shard: ShardModel, start: ShardModel, kind: Evidence | None
 
 
 def _says_it_began_from(shard: ShardModel, start: ShardModel) -> bool:
-    """Whether a shard was written beside the start. One that took the place of a copy of it does not know that."""
+    """Whether a shard stores the digest of the start. It does not if it has overwritten a copy of the start."""
     return start.model.digest in (shard.model.base, shard.model.resumed)
 
 
@@ -369,8 +369,8 @@ def _make_a_shard(start: ShardModel) -> str:
 
 
 def _known_less(shard: ShardModel, start: ShardModel, kind: Evidence | None) -> int:
-    """Of how many features a shard has less evidence than the start. Evidence only grows, so what began there has
-    none."""
+    """The number of features with less evidence in a shard than in the start. Evidence only grows, so it is 0 if the
+    shard began there."""
     if kind is None or not len(start.model.keys) or any(kind.field not in of.model.state for of in (start, shard)):
         return 0
     at_start, now = (_evidence(of.rows(of.model.state[kind.field]), kind.kind) for of in (start, shard))
@@ -381,14 +381,14 @@ def _known_less(shard: ShardModel, start: ShardModel, kind: Evidence | None) -> 
 
 
 def _evidence(numbers: NDArray[np.float64], kind: str) -> NDArray[np.float64]:
-    """S, of the numbers that a model keeps: as formulas.pxd has it."""
+    """S from the numbers in a model, as in formulas.pxd."""
     if kind == "root":
         return numbers * numbers
     return 1 / np.maximum(numbers, 1e-100) if kind == "variance" else numbers
 
 
 def _classes(settings: Settings, found: list[ShardModel], start: ShardModel | None) -> list[str]:
-    """The names that --classes auto has found: the start's, then the others by name."""
+    """The names that --classes auto has found: those of the start, then all others sorted by name."""
     known = list(start.model.classes) if start is not None else []
     known += sorted({name for shard in found for name in shard.model.classes} - set(known))
     if len(known) > settings.outputs.records:
@@ -398,8 +398,8 @@ def _classes(settings: Settings, found: list[ShardModel], start: ShardModel | No
 
 
 def _columns(model: Model, classes: list[str]) -> list[int]:
-    """The column in the arrays of a model of each class; an unseen class is one of those without a name, which
-    are all alike."""
+    """For each class, its column in the arrays of a model. A class that the model does not know has one of the columns
+    without a name, which are all equal."""
     places = {name: at for at, name in enumerate(model.classes)}
     unnamed = iter(range(len(model.classes), model.records))
     return [places[name] if name in places else next(unnamed) for name in classes] + list(unnamed)

@@ -1,20 +1,20 @@
-"""Stacking merges: their average, weighted by a holdout, and a regression on how the shards differ.
+"""Stacking merges: their average, weighted by losses on a holdout, plus a regression on the differences of shards.
 
 The average is over the directions of a merge (ways), the steps along them, the start and the shards. Each weighs
 
     prior exp(-its loss / (2 scale))
 
-half of the loss, as merges and steps overfit a small holdout. The prior was chosen among some 250 on 13 draws of five
-sets (tests/bench/MERGE.md judges it on others, too); half or twice a weight of it hardly matters. To the scores of the
-average comes x u, x the scores of each shard less the mean of all, where the coefficients u minimize
+with half of the loss, because merges and steps overfit a small holdout. The prior was chosen among some 250 on 13 draws
+of five data sets (tests/bench/MERGE.md tests it on others, too); a factor of 2 in one of its weights hardly matters. To
+the scores of the average, x u is added, where x are the scores of each shard minus the mean of all, and u minimizes
 
     sum of h l(average + x u) + scale strength |u|^2 / 2
 
-with losses l and importances h of mean 1. Differences say which shards count more, not how large weights are: the steps
-say that, and a few examples would say it wrongly once more. scale is 1 for log likelihoods, else the mean loss of the
-best that was tried. The strength is chosen by cross fitting; infinity leaves the average. A label of a class is right
-with probability (n + 1/2) / (n + 1) of n examples, so that examples that are separated do not ask for ever larger
-weights.
+with losses l and importances h of mean 1. These differences show which shards count more, not how large weights are:
+that is chosen by the steps, and a second choice by few examples would overfit. scale is 1 for log likelihoods, else the
+least mean loss that was tried. The strength is chosen by cross validation; infinity leaves the average. A label of a
+class is taken as right with probability (n + 1/2) / (n + 1), for n examples: else weights would grow without limit if
+examples are separable.
 
 Wolpert. Stacked Generalization. Neural Networks 1992. Breiman. Stacked Regressions. Machine Learning 1996.
 Grünwald. The Safe Bayesian. ALT 2012 (half of the loss). Platt. Probabilistic Outputs for Support Vector Machines.
@@ -37,8 +37,8 @@ from vwlite.model.learners import make_loss
 
 Numbers = NDArray[np.float64]
 
-# The weight of each way, and the power of the number of shards that a step along it is about: half of the weight is
-# that of the step 1, half is log-normal about that power, with a standard deviation of SPREAD. The shards share theirs.
+# By way: its weight, and an exponent. Half of the weight is on the step 1; the other half is log-normal around the
+# number of shards to the power of the exponent, with a standard deviation of SPREAD. All shards share one weight.
 PRIOR = {"start": (1, 0.0), "shard": (4, 0.0), "mean": (2, 0.35), "touched": (2, 0.35), "information": (16, 0.35),
          "path2": (1, 0.0), "path": (2, 0.0), "path32": (8, 0.0), "dual": (16, 0.0), "root": (2, -0.35)}
 STEPS = np.array([quarters * 2.0**octave for octave in range(-4, 0) for quarters in (4, 5, 6, 7)] + [4.0])
@@ -50,7 +50,7 @@ FOLDS = 5
 @dataclass(frozen=True)
 class Labelled:
     """Labelled examples. labels: a number, or for each class 1 or -1. sure: the probability that a label is right.
-    clip: of predictions. Arrays of scores are [examples, classes]."""
+    clip: the range of predictions. Arrays of scores are [examples, classes]."""
 
     settings: Settings
     labels: Numbers
@@ -61,7 +61,7 @@ class Labelled:
 
     @classmethod
     def of(cls, x: HoldoutScores, settings: Settings, named: int, clip: tuple[float, float] | None) -> "Labelled":
-        """named: the number of classes with a name; examples of others do not count."""
+        """named: the number of classes with a name; examples of other classes do not count."""
         labels, importance = x.labels[:, None], x.importance
         if named:
             importance = np.where((x.labels >= 1) & (x.labels <= named), importance, 0)
@@ -75,7 +75,7 @@ class Labelled:
         return replace(self, labels=labels, importance=self.importance[::k], initial=self.initial[::k])
 
     def smoothed(self) -> "Labelled":
-        """The same for the stack: labels of classes may be wrong, predictions are not clipped."""
+        """The examples for the stack: labels of classes may be wrong, predictions are not clipped."""
         if loss_function(self.settings.loss).labels != "binary":
             return replace(self, clip=(-inf, inf))
         n = int(np.count_nonzero(self.importance))
@@ -87,11 +87,11 @@ class Labelled:
 
     @property
     def signed(self) -> list[tuple[Numbers, float]]:
-        """Labels that may be right, and how probable it is."""
+        """Possible labels, and their probabilities."""
         return [(y, share) for y, share in ((self.labels, self.sure), (-self.labels, 1 - self.sure)) if share]
 
     def losses(self, scores: Numbers) -> Numbers:
-        """Of each example; infinite where it is not a number."""
+        """The loss of each example; infinity if it is not a number."""
         p = scores + self.initial[:, None]
         with np.errstate(all="ignore"):
             found = self._of_softmax(p) if self.softmax else self._of_each_class(p[:, : self.labels.shape[1]])
@@ -128,11 +128,11 @@ class Labelled:
         return replace(c, loss=loss, error=error)
 
     def total(self, scores: Numbers) -> float:
-        """The sum of losses."""
+        """The sum of the losses, weighted by importance."""
         return float((self.importance * self.losses(scores))[self.importance > 0].sum())
 
     def likelihoods(self, each: Iterable[Numbers]) -> tuple[Numbers, float]:
-        """exp(-loss / (2 scale)) of scores, over the largest, and the scale."""
+        """exp(-loss / (2 scale)) of several scores, divided by the largest, and the scale."""
         losses = np.array([self.total(scores) for scores in each])
         least = float(losses.min())
         scale = 1.0 if loss_function(self.settings.loss).links else max(least / float(self.importance.sum()), 1e-300)
@@ -141,7 +141,7 @@ class Labelled:
 
 
 def prior(c: Candidate, shards: int, steps: bool) -> Numbers:
-    """Of the STEPS along the way of a candidate."""
+    """The prior weights of the STEPS along the way of a candidate."""
     weight, growth = PRIOR[c.way]
     if c.way in OWN or not steps:
         return np.where(STEPS == 1, weight / (shards if c.way == "shard" else 1), 0.0)
@@ -154,8 +154,8 @@ def prior(c: Candidate, shards: int, steps: bool) -> Numbers:
 def averaged(
     examples: Labelled, x: dict[Candidate, Numbers], shards: int, steps: bool = True
 ) -> tuple[dict[Candidate, float], float]:
-    """The coefficients of the candidates in their average, whose sum is 1, and the scale. x: their scores; those that
-    are not finite are left out. steps: whether steps other than 1 are tried."""
+    """The coefficients of the candidates in their average, whose sum is 1, and the scale. x: their scores; candidates
+    with scores that are not finite are left out. steps: whether steps other than 1 are tried."""
     with np.errstate(all="ignore"):
         changes = {c: change for c, scores in x.items() if np.isfinite(change := scores - x[START]).all()}
     tried = [(c, step, u) for c in changes for step, u in zip(STEPS, prior(c, shards, steps), strict=True) if u]
@@ -171,8 +171,8 @@ def averaged(
 
 
 def differences(examples: Labelled, average: Numbers, x: Numbers, scale: float) -> tuple[Numbers, float]:
-    """The coefficients of the scores of shards, [shards, examples, classes], whose sum is 0, and the strength that was
-    chosen. Of many shards, neighbours in their order have one coefficient. With --softmax, all are 0."""
+    """The coefficients of shards, whose sum is 0, and the chosen strength. x: scores, [shards, examples, classes]. If
+    there are many shards, neighbours in their order share a coefficient. With --softmax, all are 0."""
     if len(x) < 2 or examples.softmax or not np.isfinite(average).all():
         return np.zeros(len(x)), inf
     (n, named), count, signed = examples.labels.shape, min(len(x), WIDTH), examples.signed

@@ -1,6 +1,6 @@
-"""The merged numbers of a rule, and the input from which it computes its state for merged weights: `Rule.state_of`.
+"""The merged numbers of a rule, and the input from which `Rule.state_of` computes the state for merged weights.
 
-Arrays have a row of all classes for each key.
+Arrays have a row for each key, with a number for each class.
 """
 
 from collections.abc import Iterator
@@ -20,26 +20,26 @@ from vwlite.projection import project_l1
 
 Weights: TypeAlias = NDArray[np.float64]
 
-ROWS = 1 << 14  # that are worked on at a time
+ROWS = 1 << 14  # of a part of the merge
 
 
 @dataclass
 class Merged:
-    """The result of a merge, except the weights."""
+    """Merged weights, with the numbers from which the state of the rule for them follows."""
 
     settings: Settings
-    scalars: dict[str, list[Any]]  # of the rule, for each class; the functions add to it what follows from the weights
+    scalars: dict[str, list[Any]]  # of the rule, for each class; `state_of` adds those that depend on the weights
     keys: NDArray[np.uint32]
     constant_row: int | None  # the row of the constant
     w: Weights  # from which learning continues
     S: Weights  # evidence
     extra: Weights
-    absent: Weights  # what shards without the key would have shrunk it by
-    unseen: list[float]  # the weight of a key that is not there, for each class
-    features: int  # how many there can be
+    absent: Weights  # by how much shards without the key would have shrunk its weight
+    unseen: list[float]  # the weight of a missing key, for each class
+    features: int  # their largest number
 
     def parts(self) -> Iterator[tuple[slice, "Merged"]]:
-        """Some rows after the other, so that what is made of them stays in the cache; the scalars are those of all."""
+        """Parts of ROWS rows, whose arrays stay in the cache of the processor; scalars are those of the whole."""
         for begin in range(0, max(len(self.keys), 1), ROWS):
             rows = slice(begin, begin + ROWS)
             at = -1 if self.constant_row is None else self.constant_row - begin
@@ -50,7 +50,7 @@ class Merged:
 
     @property
     def free(self) -> NDArray[np.bool_]:
-        """Which rows the constant is not: it has no strength."""
+        """A mask of all rows but that of the constant, which is not regularized."""
         free = np.ones((len(self.keys), 1), dtype=bool)
         if self.constant_row is not None:
             free[self.constant_row] = False
@@ -61,7 +61,7 @@ class Merged:
         return np.asarray(self.scalars[name], dtype=float) * self.free
 
     def strengths(self, name: str) -> list[float]:
-        """The strength of each class: what --nonzeros has found, or the setting."""
+        """The strength of each class: that which --nonzeros has found, or the setting."""
         return self.scalars.get("strength", [getattr(self.settings, name)] * self.w.shape[1])
 
     @property
@@ -70,19 +70,19 @@ class Merged:
 
     @property
     def metric(self) -> Weights:
-        """H"""
+        """H of AdaGrad."""
         return self.settings.delta + np.sqrt(self.S)
 
     def supported(self, w: Weights, bound: Weights) -> Weights:
-        """Zero where the sum of the shards' z says so: |z| <= bound."""
+        """w, with zeros where the sum of the z of the shards is within the bound: |z| <= bound."""
         return np.where(self.free & (np.abs(self.extra) <= bound), 0, w) if np.any(self.l1) else w
 
     project_l1 = staticmethod(project_l1)
 
 
 def merged_numbers(shards: Shards, state: str) -> dict[str, list[Any]]:
-    """The numbers of the rule that do not follow from the weights, for each class. state: whether times are the `sum`
-    of those of the shards, or their `mean`."""
+    """The numbers of the rule that do not depend on the weights, for each class. state: whether times are the `sum` of
+    those of the shards, or their `mean`."""
     found: dict[str, list[Any]] = {}
     if shards.weights_only:
         return found
@@ -111,10 +111,10 @@ def _merged_number(shards: Shards, name: str, how: Any, c: int) -> Any:
         return shards.at_start(name, c) + shards.gained(name, c)
     if how == TIME:
         found = shards.at_start(name, c) + shards.gained(name, c) / len(shards.each)
-        return float(int(found)) if name == "t" else found  # examples are whole
+        return float(int(found)) if name == "t" else found  # t counts examples
     return how
 
 
 def flat(numbers: NDArray[Any], code: str = "d") -> Array:
-    """As a model has them."""
+    """Numbers as a flat array of a model."""
     return array_of(np.ascontiguousarray(numbers).data.cast("B") if numbers.size else b"", code)

@@ -18,14 +18,15 @@ from vwlite.model.slots import Array, copied
 
 
 class ShardStreams:
-    """The models of shards and of their start, to be added up. numbers: those of the merged rule, for each class."""
+    """The models of the shards and of their start, to be summed. numbers: of the merged rule, for each class."""
 
     def __init__(self, shards: Shards, numbers: dict[str, list[Any]]) -> None:
         self._shards, self._numbers = shards, numbers
         self._evidence, self._extra = shards.algorithm.merging.evidence, shards.algorithm.merging.extra
 
     def sums(self, ways: Iterable[str], *, learned: bool = False) -> Sums:
-        """What these ways need. learned: of the weights that --average takes the mean of."""
+        """The sums that these ways need. learned: with --average, of the weights from which learning continues, not of
+        their mean."""
         shards, (extra, how), evidence = self._shards, self._extra, self._evidence
         needed, known = {"start", *ways}, dict[str, Any]()
         if extra in shards.fields:
@@ -54,7 +55,7 @@ class ShardStreams:
         return [s.learning_rate * (sqrt(W / N) if W > 0 and N > 0 else 1.0) for W, N in sums]
 
     def _share(self, shard: ShardModel, learned: bool) -> float:
-        """Of a shard in the mean: of means of weights, by the examples that are in them."""
+        """The share of a shard in the mean; of averaged weights, by the examples in their average."""
         if learned or not self._shards.settings.average or self._shards.weights_only:
             return 1 / len(self._shards.each)
         examples = float(self._shards.at_start("t", 0) + self._shards.gained("t", 0)) or 1.0
@@ -70,7 +71,7 @@ class ShardStreams:
         return ModelStream(model.keys, weights, *state, shard.columns, unseen, penalty, share=share, **self._blanks())
 
     def _penalty(self, shard: ShardModel, c: int) -> float:
-        """By how much a shard would have shrunk the weights that it does not have, of a class."""
+        """By how much a shard would have shrunk the weights of its missing keys, for a class."""
         shrunk_since, shards = self._shards.rule.shrunk_since, self._shards
         if not shrunk_since or shard.model.weights_only:
             return 0.0
@@ -95,7 +96,7 @@ class ShardStreams:
 
 def before_averaging(shards: Shards, shard: ShardModel) -> Array:
     """The weights from which learning continues, of a model that stores their mean: those of the same state without
-    --average. Those of a model without state are as they are."""
+    --average. If the model has no state, its weights."""
     model, settings = shard.model, replace(shards.settings, average=False)
     if model.weights_only:
         return model.weights
@@ -106,7 +107,7 @@ def before_averaging(shards: Shards, shard: ShardModel) -> Array:
     except (KeyError, TypeError, ValueError) as e:
         why = f"the rule's state is not that of {shards.algorithm.name}: {e}"
         raise DataError(f"{shard.path}: not a valid model: {why}") from e
-    slots = rule.slots()  # without those that are blank but for the mean
+    slots = rule.slots()  # without slots in which only the mean is not blank
     found = np.asarray(shifted(copied(field_of(rule, slots, "mark")[:: rule.records]), 2**32 - 1))
     weights = np.zeros((len(found), rule.records))
     rule.weights(slots, weights.reshape(-1))

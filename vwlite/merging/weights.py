@@ -1,4 +1,4 @@
-"""The weights of the candidates of a merge, made of sums over shards, and the state that belongs to them."""
+"""The weights of the candidates of a merge, computed from sums over shards, and the state of the rule for them."""
 
 from math import inf
 from typing import Any
@@ -15,8 +15,8 @@ from vwlite.model.slots import Array
 
 
 class CandidateWeights:
-    """Weights, and states of them. numbers: of the merged rule. state: as in `MergeRequest`. learned: the same as the
-    sums, of the weights that --average takes the mean of."""
+    """The weights and states of candidates. numbers: of the merged rule. state: as in `MergeRequest`. learned: with
+    --average, the sums of the weights from which learning continues."""
 
     def __init__(
         self, shards: Shards, numbers: dict[str, list[Any]], state: str, sums: Sums, learned: Sums | None = None
@@ -24,24 +24,24 @@ class CandidateWeights:
         self._shards, self._numbers, self._state, self.sums, self._learned = shards, numbers, state, sums, learned
 
     def vector(self, c: Candidate) -> Vector:
-        """The weights that a candidate predicts with."""
+        """The weights with which a candidate predicts."""
         if c.way == "shard":
             return self._of_shard(c, self._shards.each[c.shard].model.weights)
         weights = self._largest(self._restricted(self.sums, c), c)
         return Vector(self.sums.keys, flat(weights), range(self._shards.records), self.unseen(c))
 
     def both(self, c: Candidate) -> tuple[Weights, Weights]:
-        """The weights that a candidate predicts with, and those from which learning would continue."""
+        """The weights with which a candidate predicts, and those from which learning would continue."""
         w = self._restricted(self.sums, c)
         return self._largest(w, c), w if self._learned is None else self._restricted(self._learned, c)
 
     def _of_shard(self, c: Candidate, weights: Array) -> Vector:
-        """These weights of a shard, as it has them or as they were before averaging."""
+        """A vector of weights of a shard: those of its model, or those before averaging."""
         shard = self._shards.each[c.shard]
         return Vector(shard.model.keys, weights, shard.columns, self.unseen(c))
 
     def unseen(self, c: Candidate) -> list[float]:
-        """The weight of each class for keys that no model has."""
+        """For each class, the weight of keys that are in no model."""
         shards, classes = self._shards, range(self._shards.records)
         if c.parts:
             parts = [[u * x for x in self.unseen(part)] for part, u in c.parts]
@@ -53,13 +53,13 @@ class CandidateWeights:
         return [in_order(shard.number("unseen", k) for shard in shards.each) / len(shards.each) for k in classes]
 
     def _rows(self, sums: Sums, name: str) -> Weights:
-        """A column of the sums, with a row for each key; zeros if it is not there."""
+        """A column of the sums, with a row for each key; zeros if it is missing."""
         if name not in sums:
             return np.zeros((len(sums), self._shards.records))
         return np.asarray(sums[name]).reshape(len(sums), self._shards.records)
 
     def _candidate(self, sums: Sums, c: Candidate) -> Weights:
-        """The weights of a candidate before anything makes them sparse."""
+        """The weights of a candidate before they are made sparse."""
         if c.way == "shard":
             shard = self._shards.each[c.shard]
             weights = before_averaging(self._shards, shard) if sums is self._learned else shard.model.weights
@@ -67,11 +67,11 @@ class CandidateWeights:
         w, start = self._rows(sums, c.way), self._rows(sums, "start")
         if c.way != "start" and (self._shards.start is not None or any(self.unseen(START))):
             w = start + w
-            w[np.abs(w) <= 1e-14 * np.abs(start)] = 0  # rounding is left of what all shards have made zero
+            w[np.abs(w) <= 1e-14 * np.abs(start)] = 0  # all shards have made it zero, and rounding errors remain
         return w
 
     def _restricted(self, sums: Sums, c: Candidate) -> Weights:
-        """The weights of a candidate, those of an algorithm that makes weights sparse."""
+        """The weights of a candidate, made sparse if the algorithm does that."""
         sparse = self._shards.restricted
         if not c.parts:
             w = self._candidate(sums, c)
@@ -85,7 +85,7 @@ class CandidateWeights:
         return w if self._shards.rule.shrunk_since else sparse(self.merged(w), w)
 
     def _largest(self, w: Weights, c: Candidate) -> Weights:
-        """With --nonzeros N, the N largest weights, of equal ones those with the smaller keys; else all."""
+        """With --nonzeros N, the N largest weights (of equal ones, those with the smaller keys); else all."""
         if not self._shards.limited or c.way in OWN:
             return w
         merged = self.merged(w)
@@ -97,7 +97,7 @@ class CandidateWeights:
         return out
 
     def merged(self, w: Weights, unseen: list[float] | None = None) -> Merged:
-        """These weights, with the evidence and the extra numbers of the sums."""
+        """These weights with the evidence and the extra numbers of the sums."""
         sums, s, constant_key = self.sums, self._shards.settings, self._shards.constant_key
         gained, keys = self._rows(sums, "evidence"), np.asarray(sums.keys)
         gained = gained / len(self._shards.each) if self._state == "mean" else gained
@@ -111,15 +111,15 @@ class CandidateWeights:
         )
 
     def state(self, merged: Merged, weights: Weights) -> tuple[dict[str, NDArray[Any]], dict[str, list[Any]]]:
-        """The fields of the slots and the numbers of the rule. Fields that the rule leaves out are of the moment: the
-        number of the rule of that name, or t. weights: what the model predicts with."""
+        """The fields of the slots and the numbers of the rule. A field that `state_of` leaves out is the same in all
+        slots: the number of the rule of that name, or t. weights: those with which the model predicts."""
         shards, t = self._shards, merged.scalars["t"]
         found = {name: np.empty(weights.shape, dtype=code) for name, code in shards.fields.items()}
         for rows, part in [(slice(None), merged)] if shards.algorithm.sums_up else merged.parts():
             state = shards.rule.state_of(part)
             if shards.settings.average:
                 state["sum"] = weights[rows] * np.asarray(t)
-            with np.errstate(over="ignore"):  # what is too large for a slot is infinite, which no model may be
+            with np.errstate(over="ignore"):  # numbers that are too large for a slot become infinite, and are refused
                 for name, numbers in found.items():
                     of_rule = "t" if name in ("last", "since") else name
                     numbers[rows] = state[name] if name in state else merged.scalars[of_rule]

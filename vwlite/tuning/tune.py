@@ -46,8 +46,8 @@ from vwlite.runs.resolve import resolve
 from vwlite.runs.run import BadLines, say
 from vwlite.runs.source import Source
 from vwlite.training.auto.data import Batches, DrawnExamples
+from vwlite.training.auto.final_choice import loss_of
 from vwlite.training.auto.reading import is_large, learnable, with_label_words
-from vwlite.training.auto.settling import loss_of
 from vwlite.training.auto.space import Point, Scale, Setting, Space, Value, words_of
 from vwlite.training.auto.sparse import JudgedLearner, LearnerMaker, grid_of, learn_all
 from vwlite.training.auto.sparse_trainer import DECIDING, FEATURE, first_lines

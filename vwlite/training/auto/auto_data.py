@@ -1,9 +1,9 @@
-"""The data of `--algorithm auto`, `--sparse` and `vwlite tune`: their summary, and how their labels are learned."""
+"""The data of `--algorithm auto`, `--sparse` and `vwlite tune`: their summary, and the scale of their labels."""
 
 import math
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -37,28 +37,28 @@ if TYPE_CHECKING:
     from vwlite.derived import Derived
     from vwlite.training.auto.readable import ColumnNames
 
-PLACES = 5  # different labels whose first lines an error names
-FEWEST = 8  # examples of the rarer class that folds need
-# Losses whose labels are learned around 0, with a standard deviation of 1
+PLACES = 5  # an error names the first lines of so many different labels
+FEWEST = 8  # examples of the rarer class; with fewer there are no folds
+# Losses whose labels are scaled to mean 0 and standard deviation 1
 SCALED = ("squared", "quantile", "huber", "expectile")
-ROBUST = ("quantile", "huber")  # those that outliers shall not decide
-SPREAD = 3.0  # times the median distance from the best constant, in place of a larger standard deviation
-LARGEST_LABEL = 1e38  # of these losses: weights are floats
+ROBUST = ("quantile", "huber")  # whose scale must not depend on outliers
+SPREAD = 3.0  # their scale is at most this times the median distance from the best constant
+LARGEST_LABEL = 1e38  # of scaled labels: weights are 32-bit floats
 
 
 class LossChoice:
-    """Chooses the loss where none is given, and whether two labels become -1 and 1. typed: options. weighs_classes:
-    labels must be classes."""
+    """Chooses the loss if none is given, and which two labels become -1 and 1. typed: the options of the command line.
+    weighs_classes: labels must be classes."""
 
     def __init__(self, known: DataNames, typed: Mapping[str, Any], *, weighs_classes: bool) -> None:
         self._words, self._typed, self._weighs_classes = known.classes, typed, weighs_classes
-        self.is_open = known.or_numbers  # labels are mapped, and it is not known yet, how
+        self.is_open = known.or_numbers  # labels will be mapped; how, is not known yet
         self.chooses_loss = self.is_open and "loss" not in typed
-        self._in_batches: tuple[float, float] | None = None  # labels of batches that become -1 and 1
-        self._places: dict[float, str] = {}  # where the first different ones are, as ends of words
+        self._in_batches: tuple[float, float] | None = None  # the labels in batches that become -1 and 1
+        self._places: dict[float, str] = {}  # by label: " (file:line)" of its first example
 
     def place_labels(self, batch: Batch) -> None:
-        """Remember where the first different labels are, for the error about those that a given loss cannot use."""
+        """Note the lines of the first different labels, for the error about labels that a given loss cannot use."""
         places = self._places
         if not self.is_open or self.chooses_loss or len(places) >= PLACES:
             return
@@ -67,7 +67,7 @@ class LossChoice:
                 places[label] = f" ({batch.source}:{batch.line_number(line)})"
 
     def chosen(self, settings: Settings, summary: DataSummary, say: Callable[[str], None]) -> tuple[Settings, str]:
-        """The settings with the loss, and a note, by the labels so far, which are mapped for it."""
+        """Choose the loss by the labels so far, and map them. Returns the settings with the loss, and a note."""
         assert self._words is not None
         self.is_open = False
         choice = choose(summary.distinct_labels(MOST), self._words.first(len(self._words)))
@@ -90,8 +90,8 @@ class LossChoice:
         return settings, choice.note
 
     def mapped(self, batch: Batch, settings: Settings, text: SourceText | None = None) -> Iterator[BadLine]:
-        """Have a batch with labels as they are learned. Lines with others than those that the loss was chosen by are
-        bad. text: that the batch was parsed from, if it is known."""
+        """Map the labels of a batch in place. Lines with other labels than the two are bad lines. text: the text of the
+        batch, if known."""
         if self._in_batches is None:
             return
         values = array("d", batch.label)
@@ -103,20 +103,21 @@ class LossChoice:
 
 
 class AutoData:
-    """What is known of the examples, and how their labels are learned."""
+    """The examples as far as they are known, and how their labels are scaled for learning."""
 
-    summary: DataSummary  # of the examples that can be learned; of a stream, of the first ones
-    sample: DataSummary | None = None  # of a stream: of a sample of all its examples
-    stream: Stream | None = None  # that has counted all examples, if they are learned as they come
+    summary: DataSummary  # of all examples that can be learned; for a stream, of the first ones
+    sample: DataSummary | None = None  # for a stream: of a sample of all its examples
+    stream: Stream | None = None  # counts all examples of a stream
     validation: Drawn | None = None  # the file of --validate
     validation_batches: Sequence[Batch] = ()
-    baseline: float = 0.0  # the loss of the best constant prediction, for labels as they are learned
+    baseline: float = 0.0  # the loss of the best constant prediction, for scaled labels
     labels_as = LabelScale()
     weights_as = WeightScale()
     width = 1  # scores of an example
-    _rarer: tuple[DataSummary, int, int] | None = None  # of a summary with so many examples
-    _constant: tuple[DataSummary, int, float] | None = None  # the same; it takes time
-    in_passes = False  # standard input, too
+    # The last result of `rarer` and of `constant`, which take time, with its summary and the number of examples there
+    _rarer: tuple[DataSummary, int, int] | None = None
+    _constant: tuple[DataSummary, int, float] | None = None
+    in_passes = False  # whether standard input is learned in passes, too
 
     def __init__(self, job: Job, source: Examples, listener: Listener) -> None:
         self.options = o = job.options
@@ -124,8 +125,8 @@ class AutoData:
         self.settings, self.names = job.resolved.settings, job.known.features
         self.choice = LossChoice(job.known, o.typed, weighs_classes=o.class_weight is not None)
         self.summary = self.new_summary()
-        self.first_batches: list[Batch] = []  # of a stream, before it is learned; of files, while they are read
-        self.counts: list[int] = []  # examples that can be learned in each of them
+        self.first_batches: list[Batch] = []  # of a stream before it is learned, or of files while they are read
+        self.counts: list[int] = []  # by first batch: how many examples can be learned
         self.hints: list[str] = []  # notes
         self.column_names: ColumnNames | None = None  # of tables
         typed = "derive" in o.given and o.derive != "none"
@@ -139,7 +140,7 @@ class AutoData:
         if self.derives:
             from vwlite.derived import Derived
 
-            # None so far; batches have zeros, and n-grams of texts
+            # No column so far: batches keep zeros, and have n-grams of texts
             self.settings = replace(self.settings, derived=Derived())
             source.derives = True
             source.tries_ngrams = "ngram" not in o.given and not (self.settings.interactions or self.settings.crosses)
@@ -154,24 +155,31 @@ class AutoData:
     def new_summary(self) -> DataSummary:
         return DataSummary(make_expander(self.settings, Normalizer()), grouped=self.options.group is not None)
 
+    def summary_of(self, batches: Iterable[Batch]) -> DataSummary:
+        """A new summary of these batches."""
+        found = self.new_summary()
+        for batch in batches:
+            found.take(batch)
+        return found
+
     @property
     def examples(self) -> int:
-        """Examples that are learned in a pass."""
+        """The number of examples of a pass."""
         return int(self.summary.examples) if self.stream is None else self.stream.examples
 
     @property
     def judged(self) -> DataSummary:
-        """Of the examples by which models are chosen."""
+        """The summary of the examples whose losses choose the model."""
         return self.summary if self.validation is None else self.validation.summary
 
     @property
     def is_large(self) -> bool:
-        """Whether a tenth of the examples is enough to judge by."""
+        """Whether a tenth of the examples is enough to compare models."""
         return self.stream is None and are_many(self.summary.examples, self.rarer)
 
     @property
     def is_scarce(self) -> bool:
-        """Whether folds would be of too few examples of a class."""
+        """Whether folds would have too few examples of a class."""
         n = int(self.summary.examples)
         if self.validation is not None:
             return False
@@ -181,7 +189,7 @@ class AutoData:
 
     @property
     def rarer(self) -> int:
-        """How many examples have another label than the most frequent one; 0 if a class has too few."""
+        """The number of examples without the most frequent label; 0 if a class has too few."""
         if self._rarer is None or self._rarer[:2] != (self.summary, self.summary.examples):
             self._rarer = self.summary, int(self.summary.examples), self._count_labels()
         return self._rarer[2]
@@ -190,7 +198,7 @@ class AutoData:
         return int(self.summary.rarer())
 
     def scale_labels(self) -> None:
-        """Set how labels are learned, and the loss of the best constant; how the weights become those of the labels."""
+        """Set the scale of labels, how weights are scaled back, and the loss of the best constant."""
         settings, summary = self.settings, self.summary
         if settings.loss in SCALED:
             mean, deviation = summary.moments()
@@ -217,13 +225,13 @@ class AutoData:
         self.baseline = self.constant_loss()
 
     def learned_loss(self) -> Loss:
-        """The loss of labels as they are learned."""
+        """The loss function for scaled labels."""
         if self.settings.loss == "huber":
             return ScaledHuber(self.settings.huber_delta / self.labels_as.scale)
         return make_loss(self.settings)
 
     def constant_loss(self) -> float:
-        """The loss of the best constant, with labels as they are learned."""
+        """The loss of the best constant, for scaled labels."""
         summary, stream = self.sample or self.summary, self.stream
         if stream is None or summary.has_initial:
             has_one_label = summary.moments()[1] == 0
@@ -243,12 +251,12 @@ class AutoData:
         return float(summary.constant_loss(loss, constant, labels.mean, labels.scale, labels.initial_scale)[0])
 
     def row_losses(self, scores: Any, labels: Any) -> Any:
-        """Of each row, by its score and its label as they are learned."""
+        """The loss of each row, by its score and its scaled label."""
         return row_losses(self.learned_loss(), scores, labels)
 
     def derivatives(self, scores: Any, labels: Any, weights: Any, unit: float = 0.0) -> tuple[Any, Any, float]:
-        """The residuals and the second derivatives at these scores, and the unit of residuals. unit: that of other
-        ones."""
+        """The residuals and the second derivatives at these scores, and the unit of residuals. unit: to use the unit of
+        other residuals."""
         first, second, unit = residuals(self.learned_loss(), self.settings.loss, scores, labels, weights, unit)
         return first, second, unit
 
@@ -256,26 +264,27 @@ class AutoData:
         return (score - self.weights_as.shift) / self.weights_as.scale
 
     def of_labels(self, scores: Any) -> Any:
-        """Scores of labels as they are, from those of labels as they are learned."""
+        """Scores in the unit of the labels, from scores for scaled labels."""
         return array("d", (p * self.weights_as.scale + self.weights_as.shift for p in scores))
 
     @property
     def best_constants(self) -> Sequence[float]:
-        """The best constant score; with classes or quantiles, of each of them."""
+        """The best constant score, in the unit of the labels: one for each class or quantile."""
         return [self.constant()]
 
     @property
     def constants(self) -> Sequence[float]:
-        """The same, as labels are learned."""
+        """The same for scaled labels."""
         return tuple(map(self.as_learned, self.best_constants))
 
     def constant_scores(self, initials: Sequence[float], *, learned: bool = False) -> Any:
-        """The best constants as scores of examples with these initial predictions. learned: as labels are learned."""
+        """The scores of examples with these initial predictions if the model is a constant. learned: for scaled labels.
+        """
         scale, constants = (self.labels_as.initial_scale, self.constants) if learned else (1.0, self.best_constants)
         return array("d", (c + initial / scale for initial in initials for c in constants))
 
     def constant(self) -> float:
-        """The best constant score; that of the mean of several quantiles."""
+        """The best constant score, in the unit of the labels."""
         summary = self.sample or self.summary
         if not self.settings.constant or not summary.examples:
             return 0.0
@@ -303,7 +312,7 @@ class AutoData:
         if summary.has_initial:
             return self._constant_with_initial(summary)
         share = (1 + mean) / 2
-        # Of one label alone, the other has the probability (0 + 1/2) / (n + 1) for n examples.
+        # If there is one label alone, the other has the probability (0 + 1/2) / (n + 1), for n examples.
         return log(share / (1 - share)) if 0 < share < 1 else math.copysign(log(2 * self.examples + 1), mean)
 
     def _constant_with_initial(self, summary: DataSummary) -> float:
@@ -320,10 +329,10 @@ class AutoData:
 
 
 class ClassData(AutoData):
-    """Data with several classes. Standard input is cached, as everything is learned in passes."""
+    """Data with several classes. They are always learned in passes, so standard input is cached."""
 
-    best_constants: Any = ()  # of the classes with a name
-    is_scarce = False  # folds are good for them, however few there are
+    best_constants: Any = ()  # one for each class with a name
+    is_scarce = False  # folds are good however few examples there are
     in_passes = True
 
     def __init__(self, job: Job, source: Examples, listener: Listener) -> None:
@@ -333,7 +342,7 @@ class ClassData(AutoData):
 
     @property
     def lane_classes(self) -> int:
-        """Those with a name, and one for all without."""
+        """The number of classes that lanes learn: those with a name, and one for all without."""
         return min(self.width + 1, self._records)
 
     def constant_scores(self, initials: Sequence[float], *, learned: bool = False) -> Any:
@@ -347,7 +356,7 @@ class ClassData(AutoData):
         return super()._count_labels() if rarest >= RARER else 0
 
     def scale_labels(self) -> None:
-        """Find the classes and the best constant scores, and set the log loss of these."""
+        """Find the classes and the best constant scores, and set the log loss of these as the baseline."""
         self.width = len(self.class_names)
         self.best_constants = array("d", bytes(8 * self.width))
         if not self.width:
@@ -358,7 +367,7 @@ class ClassData(AutoData):
             self.best_constants = array("d", (log(x / total) if x else -LARGEST_SCORE for x in weights))
         judged = weights if self.validation is None else self._weights_of(self.validation.summary)
         is_one = total in weights and self.settings.constant
-        if is_one and total:  # the others have (0 + 1/2) / (n + k / 2) of n examples of k classes
+        if is_one and total:  # each other class has (0 + 1/2) / (n + k / 2), for n examples and k classes
             self.best_constants = array("d", (log(self.examples + 0.5 if x else 0.5) for x in weights))
         self.baseline = 0.0 if is_one else constant_loss(self.best_constants, judged)
 
@@ -369,7 +378,7 @@ class ClassData(AutoData):
         return *class_residuals(scores, labels, weights), 1.0
 
     def _weights_of(self, summary: DataSummary) -> Any:
-        """The importance of each class."""
+        """The sum of the importances of each class."""
         return importance_of_classes(summary.labels, summary.importances, self.width)
 
 
@@ -380,15 +389,15 @@ def log(x: float) -> float:
     return found[0]
 
 
-def apart(data: AutoData) -> AutoData:
-    """The data as they are known now, for what does not change them and says nothing."""
+def detached(data: AutoData) -> AutoData:
+    """A copy of the data at this time, without notes and with a silent listener."""
     found = copy(data)
     found.choice, found.hints, found.listener = copy(data.choice), [], Listener()
     return found
 
 
 def with_derived(data: AutoData, derived: "Derived") -> AutoData:
-    """The same data with these features, of which no example is counted."""
+    """The same data with these features, without notes and with an empty summary."""
     found = copy(data)
     found.hints, found.settings = [], replace(data.settings, derived=derived)
     found.summary = found.new_summary()

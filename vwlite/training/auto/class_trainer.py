@@ -51,10 +51,10 @@ class ClassGrid(Grid):
         return FOLDS if self.data.validation is None else 1
 
     def bytes_needed(self, folds: int) -> int:
-        """By the lanes of a candidate, its predictions, and what is kept of two passes."""
+        """Memory of the lanes of a candidate, its predictions, and the state of two passes."""
         data, classes = self.data, self.data.lane_classes
         predicted = 2 * 8 * data.width * (data.validation or data).summary.examples
-        kept = KEPT * data.summary.features * classes  # of the pass that takes the place of the best
+        kept = KEPT * data.summary.features * classes  # the state of a pass that replaces the best one
         return lanes_need(data.summary.features, folds, classes, halved=self._has_many_classes) + predicted + kept
 
     def _selection(self, drawn: Drawn, **how: bool) -> Selection:
@@ -97,7 +97,7 @@ class ClassLoader(ModelLoader):
 
 
 class ClassTrainer(AutoTrainer):
-    """Everything is learned in passes."""
+    """Learns in passes, also from standard input."""
 
     grid, loader = ClassGrid, ClassLoader
 

@@ -1,4 +1,4 @@
-"""Several classes: lanes for each of them, and one stack for all, whose scores go through the softmax."""
+"""Several classes: each has lanes; one stack combines their scores, which the softmax turns into probabilities."""
 
 from array import array
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from vwlite.training.auto.selection import COLUMNS, KINDS, Drawn, GridCandidate,
 FOLDS = 2
 SHORT_RACE_FROM = 5000  # examples; passes end early then, too
 SHORT_RACE = {1: 1.005, 2: 1.001}
-MANY = 20  # classes, above which there are also fewer lanes then, and no offsets
+MANY = 20  # classes; with more, large data have fewer lanes and no offsets
 RATES_OF_MANY = (1.0, 0.0, 0.0, 64.0)
 
 
@@ -27,8 +27,8 @@ def are_many_classes(classes: int, examples: int) -> bool:
 class ClassSelection(Selection):
     """The race of the candidates. A prediction is a row of scores, one for each class.
 
-    classes: that lanes learn. named: of which so many, the first ones, have a name; the others take no part in the
-    softmax. has_offsets: whether the stack has an offset for each class, if they are not many.
+    classes: the number of classes that lanes learn. named: how many of them, the first ones, have a name; the others
+    take no part in the softmax. has_offsets: whether the stack has an offset for each class, unless they are many.
     """
 
     def __init__(
@@ -44,8 +44,8 @@ class ClassSelection(Selection):
         if ends_early and not is_large:
             self.race = SHORT_RACE
         if validation is None and not self.holds_out:
-            # A stack that is fitted to one half is judged by the other: each half has examples of both folds, as the
-            # offsets are those of the lanes of both.
+            # A stack is fitted to one half and scored on the other. Each half has examples of both folds, because the
+            # offsets depend on the lanes of both.
             self.folds = self._judged_folds = bytearray(fold % FOLDS for fold in self.folds)
 
     def _scored(self, c: GridCandidate) -> ClassScored:
@@ -56,7 +56,7 @@ class ClassSelection(Selection):
         return self._of(scores, count, self._y, self._h, c.passes[-1].u if c.passes else ())
 
     def _of(self, scores: Any, count: int, labels: Any, importances: Any, begin: Any = None) -> ClassScored:
-        """So many examples with these scores."""
+        """The first `count` examples, with these scores."""
         scores = scores[: count * self.classes * COLUMNS]
         return ClassScored(
             scores, labels, importances, self.classes, self._named, self._has_offsets, begin=begin, which=self._which
@@ -79,8 +79,8 @@ class ClassSelection(Selection):
 
 
 def load_score_states(learner: Learner, keys: Any, parts: Sequence[ScoreState], low: float, high: float) -> list[float]:
-    """Fill a learner of `gd` for several classes with the parts of the first of them; the others are as the last one.
-    low, high: the range to which it clips. Returns the intercepts, empty if there are none."""
+    """Load the states of the first classes into a learner of `gd`; all other classes have the last of these states.
+    low, high: predictions are clipped to this range. Returns the intercepts; empty if there are none."""
     rule = learner.rule
     records = rule.records
     each = [parts[min(k, len(parts) - 1)] for k in range(records)]

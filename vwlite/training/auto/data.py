@@ -1,4 +1,4 @@
-"""The data of `--algorithm auto`: a summary of them, and the examples in the order in which they are learned."""
+"""The examples of `--algorithm auto` in drawn order: that of `vwlite.core.auto.order`."""
 
 from array import array
 from bisect import bisect_right
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 CURSORS = 64
 BATCH = 1 << 16  # features of a batch in drawn order
-IN_MEMORY = 1 << 26  # bytes of examples up to which they are not written to a temporary file
+IN_MEMORY = 1 << 26  # bytes; more examples are written to a temporary file
 PER_LINE, PER_FEATURE = 40, 8  # bytes in memory, about
 
 
 @record(frozen=True)
 class Batches:
-    """The batches of the data, which are loaded for each use. counts: examples that can be learned in each of them."""
+    """The batches of the data; each use loads them again. counts: how many examples of each batch can be learned."""
 
     counts: Sequence[int]
     load: Callable[[int], Batch]
@@ -34,7 +34,7 @@ class Batches:
 class DrawnExamples:
     """The examples that can be learned, in drawn order, for any number of passes.
 
-    order: for each of them, which example of the data it is.
+    order: the number of each example in the order of the data.
     """
 
     def __init__(self, n: int) -> None:
@@ -87,7 +87,7 @@ class DrawnExamples:
 
     @property
     def in_memory(self) -> bool:
-        """Whether all passes have the same batches."""
+        """Whether the examples are in memory: each pass yields the same batches."""
         return self._reader is None
 
     def batches(self) -> Iterator[Batch]:
@@ -99,11 +99,11 @@ class DrawnExamples:
                 yield batch
 
     def first(self, n: int) -> "DrawnExamples":
-        """A view of the first ones."""
+        """A view of the first n examples."""
         return FirstExamples(self, n) if n < len(self.order) else self
 
     def chosen(self, which: Any) -> "DrawnExamples":
-        """A copy of those whose entry is not 0."""
+        """A copy of the examples whose entry in `which` is not 0."""
         found, at = DrawnExamples(0), 0
         found.order = array("I", compress(self.order, which))
         for batch in self.batches():
@@ -113,7 +113,7 @@ class DrawnExamples:
 
 
 class FirstExamples(DrawnExamples):
-    """The first of other drawn examples."""
+    """A view of the first n of other drawn examples."""
 
     def __init__(self, examples: DrawnExamples, n: int) -> None:
         super().__init__(0)

@@ -1,4 +1,4 @@
-"""Trainers of `AutoData`: what they have in common."""
+"""The base class of trainers that learn `AutoData`."""
 
 from abc import abstractmethod
 from array import array
@@ -22,11 +22,11 @@ from vwlite.training.trainer import Job, Trainer
 if TYPE_CHECKING:
     from vwlite.model import Model
 
-FEW = 300  # examples of which the loss is uncertain
+FEW = 300  # examples; below, the loss is uncertain
 
 
 class DataTrainer(Trainer, Learning):
-    """What trains on `AutoData`: several learners are tried, and a learner with the model has counted the examples."""
+    """A trainer that tries several learners. `learner` has the chosen model, and counts the examples."""
 
     shows_rows = False
     chooses_passes = True
@@ -49,7 +49,7 @@ class DataTrainer(Trainer, Learning):
 
     @abstractmethod
     def chosen(self) -> dict[str, Any]:
-        """What the model is made of, for its header and the report."""
+        """The choice and its losses, for the header of the model and the report."""
 
     def _snapshot(self, interrupted: bool) -> "Model":
         model = replace(super()._snapshot(interrupted), chosen=self.chosen())
@@ -72,11 +72,11 @@ class DataTrainer(Trainer, Learning):
         return model if interrupted or self.drawn is None else with_means(model, self.drawn(), self._models_of_folds())
 
     def _models_of_folds(self) -> Any:
-        """Keys, and the weights of each model that has not learned a fold; None if there are none."""
+        """Keys, and for each fold the weights of the model that has not learned it; None without folds."""
         return None
 
     def _feed_given(self, learner: GivenPredictions, batches: Iterable[Batch], scores: Any) -> None:
-        """Count batches whose examples have these predictions; without, the rule predicts."""
+        """Count the examples of batches, which have these predictions; if `scores` is empty, the rule predicts."""
         self.learner, at = learner, 0
         for batch in batches:
             lines = array("d", bytes(8 * len(batch) * self.data.width))
@@ -89,7 +89,7 @@ class DataTrainer(Trainer, Learning):
         return self.has_begun
 
     def measures(self, tally: Tally) -> dict[str, Result]:
-        """With the best constant of all labels of files, where the tally has a sample of them."""
+        """For files, the baseline of a loss whose best constant is no mean is of all labels; the tally has a sample."""
         data = self.data
         found = super().measures(tally)
         own = found.get("average_loss")
@@ -103,7 +103,7 @@ class DataTrainer(Trainer, Learning):
         return together(super().notes(namespaces), ({}, [*self.data.hints, *self._doubts()]))
 
     def _doubts(self) -> Iterator[str]:
-        """Why the loss of the summary may not be that of other examples."""
+        """Reasons why the loss of new examples may differ from that of the summary."""
         n = self.data.examples
         if 0 < n < FEW and self.data.validation is None:
             yield f"only {n} example{'s' * (n > 1)}: the loss on new data may be far from the one above"

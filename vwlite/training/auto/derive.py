@@ -1,15 +1,16 @@
 """Features that `--algorithm auto` derives from the columns of a table, in stages: n-grams of texts; curves of numbers;
-products of pairs of columns that the residuals ask for; then of triples. Each stage is learned with the folds and the
-order of the one without, and taken if its out-of-fold loss is surely less.
+products of pairs of columns that screening finds; then products of triples. Each stage is learned with the folds and
+the order of the race without derived features, and accepted if its out-of-fold loss is significantly less.
 
-Screening, by the residuals r and the second derivatives h of rows out of fold: of each pair, the cells of the codes of
-both columns; d = sum r / (sum h + 4) of the rows of other folds, and its gain sum d r - d^2 h / 2. (Two terms of the
-loss, as in boosting: Friedman. Greedy Function Approximation. Annals of Statistics 2001; pairs by screening: Lou,
-Caruana, Gehrke, Hooker. Accurate Intelligible Models with Pairwise Interactions. KDD 2013.)
+Screening uses the residuals r and the second derivatives h of rows out of fold. A pair of columns divides the rows into
+cells, by the codes of both columns. Each cell has a step d = sum r / (sum h + 4) over the rows of other folds, and a
+gain sum d r - d^2 h / 2 over those of the fold. (Two terms of the loss, as in boosting: Friedman. Greedy Function
+Approximation. Annals of Statistics 2001; pairs by screening: Lou, Caruana, Gehrke, Hooker. Accurate Intelligible Models
+with Pairwise Interactions. KDD 2013.)
 
 With `--validate`, the rows of that file are out of fold, in two folds: its halves. Weights are learned from other rows,
-maybe of another time. So d is of these rows and of one half together, and the gain that of the other half: a pattern
-that has turned round since then is not taken, though each half has it.
+maybe of an earlier time. So d is over these rows and one half together, and the gain over the other half: a pattern
+that has changed its sign since then is not accepted, though both halves have it.
 """
 
 from array import array
@@ -39,28 +40,28 @@ from vwlite.training.auto.auto_data import AutoData
 from vwlite.training.auto.data import Batches
 from vwlite.training.auto.race import FEW_PASSES, Race
 
-SAMPLE = 50_000  # rows from which knots come, and by which columns are screened
-MOST_COLUMNS = 1000  # that have curves
-FEWEST_GROUPS = 20  # that columns show
-LEAST_ROWS = 10  # of a level of its own
-RESOLUTIONS = (4, 8, 16, 32)  # of numbers in pairs
-OF_TRIPLES = (4, 8)
-COARSE = 5  # knots of each product
+SAMPLE = 50_000  # rows that give knots, and by which columns are screened
+MOST_COLUMNS = 1000  # with curves
+FEWEST_GROUPS = 20  # fewer groups of equal rows are ignored
+LEAST_ROWS = 10  # a word in fewer rows is no level of its own
+RESOLUTIONS = (4, 8, 16, 32)  # numbers of codes of a numeric column in pairs
+OF_TRIPLES = (4, 8)  # the same in triples
+COARSE = 5  # knots of a numeric column in each product
 LEAST_GAIN = 5.0  # nats
-TRIPLES = 20  # that are taken at most
-MOST_SCREENED = 400  # columns; of more, only the FEWER_SCREENED with the largest gain of their own are
+TRIPLES = 20  # are accepted at most
+MOST_SCREENED = 400  # columns; if there are more, only the FEWER_SCREENED with the largest gain alone are screened
 FEWER_SCREENED = 100
-LEAST_BETTER = 0.999  # of the loss of the stage before
-ERRORS = 2.0  # standard errors of the difference
+LEAST_BETTER = 0.999  # a stage is accepted if its loss is less than this times the loss of the best one before,
+ERRORS = 2.0  # ... by more than so many standard errors of the difference
 
 
 @record
 class Screened:
-    """A column in the rows of the sample, and its codes by resolution, each with how many there are."""
+    """A column in the rows of the sample. codes: by resolution, the code of each row, and the number of codes."""
 
     column: Column
     codes: dict[int, tuple[Any, int]] = field(default_factory=dict)
-    learned: dict[int, tuple[Any, int]] = field(default_factory=dict)  # of learned rows, if these are others
+    learned: dict[int, tuple[Any, int]] = field(default_factory=dict)  # codes of learned rows, with --validate
 
     def at(self, resolution: int) -> tuple[Any, int]:
         return self.codes[self._key(resolution)]
@@ -74,8 +75,8 @@ class Screened:
 
 @record(frozen=True)
 class ScreenedRows:
-    """The rows by which columns are screened: labels as they are learned, importances, which are in the sample, and of
-    which row each is a copy."""
+    """The rows by which columns are screened. labels: scaled. sampled: a mask of the rows of the sample. copies: for
+    each row, the row that it is a copy of, or itself."""
 
     labels: Any
     importances: Any
@@ -84,7 +85,7 @@ class ScreenedRows:
 
     @staticmethod
     def of(data: AutoData, summary: DataSummary, folds: Any = None) -> "ScreenedRows":
-        """folds: that rows share which are copies; None: there are no copies."""
+        """folds: of the rows; copies share a fold. None: ignore copies."""
         scale, n = data.labels_as, summary.examples
         labels = array("d", ((y - scale.mean) / scale.scale for y in summary.labels))
         copies = array("I", range(n)) if folds is None else copies_of(summary.contents, folds)
@@ -92,14 +93,14 @@ class ScreenedRows:
 
     @property
     def scale(self) -> float:
-        """All rows over those of the sample."""
+        """The number of all rows over that of the sample."""
         sampled: int = sum(self.sampled)
         return len(self.sampled) / max(sampled, 1)
 
 
 @record(frozen=True)
 class ShownGroups:
-    """Groups of rows that several columns show: names of the columns, how many groups, and that of each row."""
+    """Groups of rows with equal values in several columns: the columns, the number of groups, the group of each row."""
 
     names: list[str]
     count: int
@@ -112,8 +113,8 @@ class Stages:
     def __init__(
         self, race: Race, roles: dict[str, str], texts: int, batches: Batches, followed_by: float | None = None,
     ) -> None:
-        """roles: of columns, by name, in order; others come behind, in that of the data. texts: columns with n-grams to
-        try. followed_by: the data are the first rows, and so many times as many are learned then."""
+        """roles: the roles of columns, by name, in order; other columns come behind, in the order of the data. texts:
+        the number of columns with n-grams to try. followed_by: as in `StageLearning.learn`."""
         assert race.data.column_names is not None
         self._race, self._batches, self._followed_by = race, batches, followed_by
         self._names, self._hash_all = race.data.column_names, race.data.settings.hash == "all"
@@ -126,7 +127,7 @@ class Stages:
         self._judged = ScreenedRows.of(race.data, race.data.judged) if self._validates else self._learned
 
     def run(self, kinds: str, most_pairs: int) -> Race:
-        """The race of the best stage. kinds: of --derive."""
+        """Try the stages; returns the race of the best one. kinds: the value of --derive."""
         self._try(kinds, most_pairs)
         return self._best
 
@@ -169,7 +170,7 @@ class Stages:
     # --- the columns ----------------------------------------------------------------------------
 
     def _columns(self) -> list[Screened]:
-        """Those that numbers or words are all values of, and parts of times, in order."""
+        """The columns whose values are all numbers or all words, and parts of times, in order."""
         data, known = self._race.data, self._names.columns
         spaces = {name: (space, number) for space, (name, number) in known.items()}
         order = [*self._order, *(name for name in spaces if name not in self._order)]
@@ -196,8 +197,8 @@ class Stages:
         return found[:MOST_COLUMNS]
 
     def _shown_groups(self, scan: ColumnScan, columns: Sequence[str | WordColumn]) -> ShownGroups | None:
-        """The groups of rows in which two columns or more are equal, each of them in these and no others: as attributes
-        of customers are. Not those of rows that are equal in all columns: copies."""
+        """Groups of rows if two columns or more divide the rows in the same way, as the attributes of customers do; not
+        if the groups are rows that are equal in all columns: copies."""
         import numpy as np
 
         n = len(self._learned.labels)
@@ -264,7 +265,7 @@ class Stages:
         return Screened(NumberColumn(name, mean, deviation, True, at), *of_numbers)
 
     def _scans(self, scan: ColumnScan, judged: ColumnScan) -> list[ColumnScan]:
-        """Those that a column has codes of."""
+        """The scans that give the codes of a column: of judged rows, and of learned ones if these are others."""
         return [judged, scan] if self._validates else [scan]
 
     # --- screening ------------------------------------------------------------------------------
@@ -272,12 +273,12 @@ class Stages:
     def _screened(
         self, race: Race, columns: Sequence[Screened], sets: Sequence[tuple[int, ...]], resolutions: Sequence[int],
     ) -> list[tuple[float, tuple[int, ...], int]]:
-        """Those of `_gains` that are not by chance: of N gains of unrelated columns, about N e^-g are above g nats."""
+        """The sets with significant gains: of N gains of unrelated columns, about N e^-g are above g nats."""
         least = max(LEAST_GAIN, log(max(len(sets) * len(resolutions), 1)))
         return [x for x in self._gains(race, columns, sets, resolutions) if x[0] >= least]
 
     def _residuals(self, race: Race) -> tuple[Residuals, Residuals | None]:
-        """Of the rows that a race was judged by; and of those that it has learned, if these are others."""
+        """The residuals of judged rows; and of learned rows if these are others, else None."""
         rows, width = self._judged, race.data.width
         first, second, unit = race.data.derivatives(race.scores(), rows.labels, rows.importances)
         first, second = (rows_of_sample(x, rows.sampled, width) for x in (first, second))
@@ -293,7 +294,7 @@ class Stages:
     def _gains(
         self, race: Race, columns: Sequence[Screened], sets: Sequence[tuple[int, ...]], resolutions: Sequence[int],
     ) -> list[tuple[float, tuple[int, ...], int]]:
-        """Sets of columns, those with the largest gain first: gain, columns, and the resolution of it."""
+        """Sets of columns, those with the largest gain first: gain, columns, and the resolution with this gain."""
         from concurrent.futures import ThreadPoolExecutor
 
         judged, learned = self._residuals(race)
@@ -314,7 +315,7 @@ class Stages:
     def _products(
         self, columns: Sequence[Screened], found: Sequence[tuple[float, tuple[int, ...], int]], *, fine: bool
     ) -> Products:
-        """The products of screened sets: at COARSE knots, and at those of the resolution of the gain."""
+        """The products of screened sets: with COARSE knots and, if `fine`, with those of the resolution of the gain."""
         products = []
         for _, which, q in found:
             of_numbers = any(isinstance(columns[i].column, NumberColumn) for i in which)
@@ -327,7 +328,7 @@ class Stages:
     # --- learning and choice --------------------------------------------------------------------
 
     def _stage(self, columns: tuple[Column, ...] = (), products: Products = ()) -> Race:
-        """A race with these features, and with n-grams of texts."""
+        """Learn a race with these features, and with n-grams of texts."""
         stage = self._race.with_derived(Derived(columns, products, self._texts))
         summary = stage.data.summary
         for batch in self._batches:
@@ -341,7 +342,7 @@ class Stages:
         return stage
 
     def _judge(self, stage: Race) -> None:
-        """Take a stage that is surely better than the best one so far."""
+        """Accept a stage if it is significantly better than the best one so far."""
         if self._stopped or stage is self._best:
             return
         losses, others = self._losses(stage), self._losses(self._best)
@@ -350,16 +351,16 @@ class Stages:
         other, self._best = (self._best, stage) if is_better else (stage, self._best)
         if not self._validates:
             for c in other.candidates:
-                c.lanes = c.kept = None  # only its predictions are of use
+                c.lanes = c.kept = None  # only its predictions are used later
 
     def _losses(self, stage: Race) -> Any:
-        """Of each row out of fold."""
+        """The out-of-fold loss of each row."""
         return stage.data.row_losses(stage.scores(), self._judged.labels)
 
 
 def _derived_of(columns: Sequence[Screened], products: Products) -> tuple[tuple[Column, ...], Products]:
-    """Columns and products, as `Derived` has them: columns with the knots that are used; those of words that no product
-    has are left out."""
+    """Columns and products as in `Derived`: columns with the knots that are used, without columns of words that are in
+    no product."""
     used: dict[int, set[int]] = {}
     for i, c in enumerate(columns):
         if isinstance(c.column, NumberColumn):
@@ -376,7 +377,7 @@ def _derived_of(columns: Sequence[Screened], products: Products) -> tuple[tuple[
 
 
 def _with(column: Column, resolutions: Iterable[int]) -> Column:
-    """A column with these knots only."""
+    """A column with only these knots."""
     if isinstance(column, WordColumn):
         return column
     return replace(column, knots={k: column.knots[k] for k in sorted(resolutions)})

@@ -15,31 +15,31 @@ from vwlite.runs.means import NOT_DENSE
 from vwlite.training.auto.auto_data import AutoData
 from vwlite.training.auto.selection import FOLDS, HELD_OUT_FOLDS, LARGE_RATES, RATES, Drawn, Selection
 
-FEW_FOR_STAGES = 5_000  # examples, below which all is learned to the end before features are derived
-FEW_PASSES_FROM = 12_000  # examples, as there are 8 passes at most
+FEW_FOR_STAGES = 5_000  # examples; below, all passes are made before features are derived
+FEW_PASSES_FROM = 12_000  # examples; from here on there are at most 8 passes
 
 NewLanes = Callable[[], Lanes]
 
 
 class Grid:
-    """What the candidates of a race are, and how they learn one score."""
+    """Makes the candidates of a race, and the lanes in which they learn. Here an example has one score."""
 
     def __init__(self, data: AutoData, normalizations: Sequence[str] = NORMALIZATIONS) -> None:
         self.data, self.normalizations = data, normalizations
         self.dense: list[tuple[int, float, bool]] = []  # columns of `center`: key, mean, whether all values are equal
-        self._sample: Callable[[], Iterable[Batch]] = tuple  # of the examples
-        self._starts: dict[str, Starts | None] = {}  # of each normalization
+        self._sample: Callable[[], Iterable[Batch]] = tuple  # some examples
+        self._starts: dict[str, Starts | None] = {}  # by normalization
 
     def begin(self, sample: Callable[[], Iterable[Batch]]) -> None:
-        """Take a sample of the examples: the scales of rare features begin by its values."""
+        """Set a sample of the examples: its values give the first scales of rare features."""
         self._sample, self._starts = sample, {}
 
     def forget_sample(self) -> None:
-        """Lanes that are made later begin without it."""
+        """Free the sample. Lanes that are made later have no first scales."""
         self._sample = tuple
 
     def candidates(self, folds: int) -> list[tuple[str, NewLanes]]:
-        """Normalizations, and what makes the lanes of each."""
+        """Normalizations, each with a function that makes its lanes."""
         settings, summary = self.data.settings, self.data.summary
         self.dense = summary.dense(make_expander(settings).constant_key)
         if len(self.dense) > MOST_CENTERED or not settings.constant:
@@ -54,7 +54,7 @@ class Grid:
         return [(name, partial(self.lanes, name, folds)) for name in names]
 
     def lanes(self, name: str, folds: int) -> Lanes:
-        """Those of a normalization."""
+        """The lanes of a normalization."""
         return Lanes(self.data.learned_loss(), self._expander(name), self.rates, folds, starts=self.starts(name))
 
     def _expander(self, name: str) -> Expander:
@@ -62,17 +62,17 @@ class Grid:
         crosses = settings.crosses or settings.interactions
         is_derived = settings.derived is not None and settings.derived.columns
         if name == "none" and is_derived and not crosses and not self.data.summary.needs_merging:
-            return make_expander(settings)  # derived features are different ones, and none has the value 0
+            return make_expander(settings)  # derived features of an example have different keys, and no value is 0
         return make_expander(settings, Normalizer(name, self.dense if name == "center" else ()))
 
     def starts(self, name: str) -> Starts | None:
-        """The scales with which rare features begin, by the values of a sample; of columns of a table, none."""
+        """The first scales of rare features, from the values of a sample; none for columns of tables."""
         if name not in self._starts and self.data.column_names is None:
             self._starts[name] = self.data.summary.starts(self._expander(name), self._sample())
         return self._starts.get(name)
 
     def selection(self, drawn: Drawn, *, holds_out: bool) -> Selection:
-        """The race of the candidates over these examples."""
+        """The selection among the candidates by these examples."""
         return self._selection(drawn, is_large=self.data.is_large, holds_out=holds_out, ends_early=self.ends_early)
 
     def _selection(self, drawn: Drawn, **how: bool) -> Selection:
@@ -80,7 +80,8 @@ class Grid:
 
     @property
     def ends_early(self) -> bool:
-        """Whether a pass that gains little is the last one. Those of derived features cost much."""
+        """Whether a pass that gains little is the last one: for many examples, fewer if features are derived, as their
+        passes are slow."""
         derived, n = self.data.settings.derived, self.data.summary.examples
         return n >= (FEW_FOR_STAGES if derived is not None and derived.columns else FEW_PASSES_FROM)
 
@@ -89,9 +90,9 @@ class Grid:
         return LARGE_RATES if self.data.is_large else RATES
 
     def folds(self, holds_out: bool) -> int:
-        """Of the lanes: in which examples are scored that their lanes do not learn."""
+        """The number of folds of the lanes: examples of a fold are scored by lanes that do not learn it."""
         return 1 if self.data.validation is not None else HELD_OUT_FOLDS if holds_out else FOLDS
 
     def bytes_needed(self, folds: int) -> int:
-        """By the lanes of a candidate."""
+        """Memory of the lanes of a candidate."""
         return lanes_need(self.data.summary.features, folds, self.data.width)

@@ -1,5 +1,5 @@
-"""What `--algorithm auto` learns, over one race: files in passes, a stream as it comes; with features that are derived
-from columns in stages, or by a sample of many examples."""
+"""How `--algorithm auto` learns: files in passes, a stream in one pass. Features are derived from columns of tables in
+stages, or, if there are many examples, by a sample of them."""
 
 import math
 from array import array
@@ -17,54 +17,55 @@ from vwlite.model.learners import make_expander
 from vwlite.names import namespace_of
 from vwlite.output.shell_words import quoted
 from vwlite.runs.options import PAIRS
-from vwlite.training.auto.auto_data import AutoData, apart
+from vwlite.training.auto.auto_data import AutoData, detached
 from vwlite.training.auto.data import Batches, DrawnExamples
 from vwlite.training.auto.race import Features, Outcome, Race
 from vwlite.training.auto.selection import Drawn
 from vwlite.training.auto.stream import Stream
-from vwlite.training.trainer import Examples, Listener
+from vwlite.training.trainer import Listener
 
 if TYPE_CHECKING:
     from vwlite.training.auto.derive import ShownGroups
 
-DERIVED_FROM = 40_000  # of many examples, by which features to derive are found
-OF_NEW_GROUPS = 1.01  # times the loss, from which that of new groups is another one
+DERIVED_FROM = 40_000  # size of the sample, if there are many examples
+OF_NEW_GROUPS = 1.01  # the loss of new groups is reported if it is above this times the loss of new rows
 ORDERED = "the data seem to be in order: name files, or shuffle"
 
 
-def learned_in_passes(race: Race, source: Examples, examples: DrawnExamples, batches: Batches) -> Outcome:
-    """The outcome of a race over the examples of files; of tables, with stages or a sample from which features are
-    derived. examples: those of the batches, in drawn order."""
+def learned_in_passes(race: Race, examples: DrawnExamples, batches: Batches) -> Outcome:
+    """Learn the examples of files in passes. From the columns of tables, features are derived: in stages, or, if there
+    are many examples, by a sample. examples: those of the batches, in drawn order."""
     data = race.data
     if data.derives and data.is_large:
-        return SampleLearning(race, source).learn(examples, batches)
+        return SampleLearning(race).learn(examples, batches)
     if not race.stopped:
         race.learn(examples, race.passes_before_stages if data.derives else None)
     if not data.derives or race.stopped or not race.passes_used:
         return race.outcome()
-    return StageLearning(race, source, batches).learn()
+    return StageLearning(race, batches).learn()
 
 
 class FilePredictions:
-    """The predictions that the model of an outcome was chosen by."""
+    """The predictions by which the model was chosen: of examples that their learner has not learned."""
 
     def __init__(self, outcome: Outcome, data: AutoData) -> None:
         self._outcome, self._data = outcome, data
 
     @property
     def judge(self) -> Drawn | None:
-        """The examples that were scored, if they are others than those that were learned, or the first ones of them."""
+        """The examples that were scored, if they are held out, or if they are a part of `--validate`. None: they are
+        all learned examples, or all of `--validate`."""
         outcome, validation = self._outcome, self._data.validation
         if outcome.best is None or outcome.selection is None:
             return None
         judge = outcome.selection.judge
-        # Of --validate, a signal may have come when its first rows had been scored.
+        # They are the first rows of --validate if a signal came during the race on a sample.
         is_part = validation is not None and len(judge.examples.order) < len(validation.examples.order)
         return judge if outcome.selection.holds_out or is_part else None
 
     def in_file(self, summary: DataSummary) -> Any:
-        """Those of all examples, in the order of the file, NaN of what has not been learned, which the rule predicts;
-        those of the best constant if that is the model."""
+        """The predictions of all examples, in the order of the file. NaN: the example took no part; the rule predicts
+        it. If the model is the intercept alone, the best constant is the prediction of each example."""
         outcome = self._outcome
         if outcome.best is None or outcome.selection is None:
             return self._data.constant_scores(() if outcome.places is not None else summary.initials)
@@ -77,14 +78,14 @@ class FilePredictions:
 
 
 class StageLearning:
-    """Learning in stages, after a race without derived features."""
+    """Derives features in stages, after a race without derived features."""
 
-    def __init__(self, race: Race, source: Examples, batches: Batches) -> None:
-        self._race, self._source, self._batches = race, source, batches
+    def __init__(self, race: Race, batches: Batches) -> None:
+        self._race, self._source, self._batches = race, race.data.source, batches
 
     def learn(self, followed_by: float | None = None) -> Outcome:
-        """The outcome of the best stage. followed_by: the examples are the first ones, and so many times as many, in
-        all, are learned then with the features that are found."""
+        """Learn in stages; the outcome of the best stage. followed_by: if the examples are a sample, the number of all
+        examples over that of the sample; all of them are learned later, with the features that are found."""
         from vwlite.input.schema import OPTIONAL
         from vwlite.training.auto.derive import Stages
 
@@ -108,12 +109,13 @@ class StageLearning:
         return replace(best.outcome(), features=features, on_sample=race.on_sample)
 
     def _about_groups(self, best: Race, groups: "ShownGroups") -> str:
-        """What is to be said of groups that columns show: if the loss of new ones is larger than that of new rows of
-        these. It is that of the same features, passes and stack, with each group in one fold."""
+        """A message about groups of rows with equal values in several columns, if the loss of new groups is larger than
+        that of new rows of these groups. To find it, the best candidate learns again, with the same features, passes
+        and stack, and each group in one fold."""
         data, is_of_groups = best.data, best.options.group is not None
         if best.best is None or best.best.best is None or is_of_groups or data.validation is not None:
             return ""
-        other, result = best.beside(apart(data), [best.best.name], groups.of_rows), best.best.best
+        other, result = best.new_race(detached(data), [best.best.name], groups.of_rows), best.best.best
         self._race.stages.append(other)
         assert best.selection is not None
         other.learn(best.selection.examples, result.number)
@@ -133,45 +135,40 @@ class StageLearning:
 
 
 class SampleLearning:
-    """Finds features to derive by a sample, with which a race of all examples learns."""
+    """Finds features with a sample, then learns all examples with these features."""
 
-    def __init__(self, race: Race, source: Examples) -> None:
-        self._race, self._source = race, source
+    def __init__(self, race: Race) -> None:
+        self._race = race
 
     def learn(self, examples: DrawnExamples, batches: Batches) -> Outcome:
-        """Find features by the first examples in drawn order, and learn all with them. If a signal comes before a pass
-        over all, the model is that of the first ones."""
+        """Find features with the first examples in drawn order, then learn all examples with these features. If a
+        signal comes before the first pass over all examples has ended, the model is that of the sample."""
         race, data = self._race, self._race.data
         first = [batch.part(0, len(batch)) for batch in examples.first(DERIVED_FROM).batches()]
-        summary = data.new_summary()
-        for batch in first:
-            summary.take(batch)
-        found = self.find(first, summary, [len(batch) for batch in first], len(examples.order))
+        found = self.find(first, data.summary_of(first), [len(batch) for batch in first], len(examples.order))
         found = replace(found, candidates=[], best=found.best and replace(found.best, lanes=None))  # lanes are large
         if not race.stopped:
             if found.features.without is not None:
-                data.summary = data.new_summary()
-                for batch in batches:
-                    data.summary.take(batch)
+                data.summary = data.summary_of(batches)
             race.learn(examples)
         if race.passes_used:
             return replace(race.outcome(), features=found.features)
         return replace(found, places=examples.order, on_sample=race.on_sample)
 
     def find(self, first: Sequence[Batch], summary: DataSummary, counts: list[int], known: int) -> Outcome:
-        """Find features to derive, in passes over the first examples, and have the race learn with them. summary,
-        counts: of the first ones. known: how many examples there are, as far as it is known."""
-        race, data = self._race, apart(self._race.data)
+        """Find features in passes over a sample, and set them in the race. first: the batches of the sample, with their
+        summary and counts. known: the number of all examples, as far as it is known."""
+        race, data = self._race, detached(self._race.data)
         data.summary = summary
         setup = replace(race.setup, listener=Listener(), keeps_folds=False)
-        finder, batches = race.beside(data, race.grid.normalizations, setup=setup), Batches(counts, first.__getitem__)
+        finder, batches = race.new_race(data, race.grid.normalizations, setup=setup), Batches(counts, first.__getitem__)
         race.stages.append(finder)
         found = finder.outcome()
         if not race.stopped:
             finder.learn(DrawnExamples.of(summary, batches), finder.passes_before_stages)
             found = finder.outcome()
             if finder.passes_used and not finder.stopped:
-                found = StageLearning(finder, self._source, batches).learn(known / summary.examples)
+                found = StageLearning(finder, batches).learn(known / summary.examples)
         race.stages.clear()
         if found.features.without is None:
             return found
@@ -181,24 +178,24 @@ class SampleLearning:
 
 
 class StreamLearning:
-    """A stream of examples, with the grid of a race; of tables, features are derived by the first ones."""
+    """Learns a stream in one pass, with the grid of a race. Features are derived from the first rows of a table."""
 
-    def __init__(self, race: Race, source: Examples) -> None:
-        self._race, self._source = race, source
+    def __init__(self, race: Race) -> None:
+        self._race = race
 
     def derive(self, batches: Sequence[Batch]) -> Features:
-        """Find features by the first examples, with which the stream is learned."""
+        """Find features with the first examples; the stream is learned with these features."""
         data = self._race.data
-        if not (data.derives and self._source.columns and not data.is_scarce and data.baseline):
+        if not (data.derives and data.source.columns and not data.is_scarce and data.baseline):
             return Features()
-        found = SampleLearning(self._race, self._source).find(batches, data.summary, data.counts, data.summary.examples)
+        found = SampleLearning(self._race).find(batches, data.summary, data.counts, data.summary.examples)
         if found.features.without is not None:
             assert found.summary is not None
             data.summary = found.summary
         return found.features
 
     def begin(self, sample: Callable[[], Iterable[Batch]], names: Iterable[str] = ()) -> Stream:
-        """Begin. sample: the first examples. names: of the candidates, if they are known."""
+        """Create the stream. sample: the first examples. names: the normalizations of the candidates, if known."""
         data, grid = self._race.data, self._race.grid
         grid.begin(sample)
         found = [(name, partial(grid.lanes, name, 1)) for name in names] or grid.candidates(1)
@@ -207,8 +204,8 @@ class StreamLearning:
         return data.stream
 
     def predictions(self, examples: DrawnExamples) -> Any:
-        """Learn examples in drawn order; in that of the file, the prediction of each before it was learned, NaN after a
-        signal."""
+        """Learn examples in drawn order. Returns, in the order of the file, the predictions of examples before they
+        were learned; NaN for those after a signal."""
         data, at, n = self._race.data, 0, len(examples.order)
         assert data.stream is not None
         predictions, found = (array("d", [math.nan]) * n for _ in range(2))
@@ -221,7 +218,7 @@ class StreamLearning:
         return found
 
     def sample(self) -> Batch:
-        """A sample of all examples, by which the data know the best constant from now on."""
+        """A sample of all examples; it also becomes the sample of the data, which finds the best constant with it."""
         data = self._race.data
         assert data.stream is not None
         batch = data.stream.sample()
@@ -231,7 +228,7 @@ class StreamLearning:
         return batch
 
     def outcome(self, batch: Batch, before: Outcome) -> Outcome:
-        """What was found. batch: the sample. before: with the features."""
+        """The outcome of the stream. batch: the sample. before: an outcome that has the derived features."""
         data, stream = self._race.data, self._race.data.stream
         assert stream is not None and data.sample is not None
         found = stream.result()

@@ -17,7 +17,7 @@ from vwlite.training.auto.selection import RATES, GridCandidate
 
 
 class Loaded(NamedTuple):
-    """A learner with a model, and the intercepts of it, one for each class, with all their digits."""
+    """A learner with a model, and its intercepts in double precision, one for each class."""
 
     learner: GivenPredictions
     settings: Settings
@@ -25,13 +25,13 @@ class Loaded(NamedTuple):
 
 
 class ModelLoader:
-    """writes: what predictions learners keep, as named arguments of them."""
+    """Makes learners of `gd`. writes: which predictions they keep: keyword arguments of `GivenPredictions`."""
 
     def __init__(self, data: AutoData, **writes: bool) -> None:
         self.data, self._writes = data, writes
 
     def learner(self, settings: Settings, fold: WeightScale = WeightScale()) -> GivenPredictions:  # noqa: B008
-        """A learner whose predictions are given as scores, which `fold` makes those of the labels."""
+        """A learner whose predictions are given, as scores for scaled labels; `fold` scales them back."""
         learner = self._new(settings, scale=fold.scale, shift=fold.shift, link=settings.link)
         low, high = loss_function(settings.loss).first_range
         labels = self.data.summary.labels
@@ -47,20 +47,20 @@ class ModelLoader:
         return learner
 
     def settings(self, best: GridCandidate | None) -> Settings:
-        """Those of the model: of `gd`."""
+        """The settings of the model, of `gd`."""
         settings = self.data.settings
         rate = RATES[best_kind(best.best)] if best is not None and best.best is not None else settings.learning_rate
         return gd_settings(settings, rate, best.name if best is not None else "none")
 
     def loaded(self, best: GridCandidate | None, dense: Dense, learner: GivenPredictions | None = None) -> Loaded:
-        """A learner, or a new one, with the weights of a candidate; None: of the intercept alone."""
+        """This learner, or a new one, with the weights of a candidate. best: None: the intercept alone."""
         settings = self.settings(best)
         learner = learner or self.learner(settings)
         dense = dense if best is not None and best.name == "center" else ()
         return Loaded(learner, without_empty(settings), self._load(learner, best, dense))
 
     def _load(self, learner: GivenPredictions, best: GridCandidate | None, dense: Dense) -> Sequence[float]:
-        """Put the weights into a learner; returns the intercepts."""
+        """Load the weights into a learner; returns the intercepts."""
         data = self.data
         if best is None:
             return (load_intercept(learner, data.constant(), data.examples),)
@@ -69,13 +69,13 @@ class ModelLoader:
 
 
 def without_empty(settings: Settings) -> Settings:
-    """The settings of a model, of which nothing is derived if nothing was taken."""
+    """The settings of a model; `derived` is None if the model uses no derived feature."""
     empty = settings.derived is not None and not settings.derived.columns
     return replace(settings, derived=None) if empty else settings
 
 
 def give_nothing(learner: GivenPredictions, batch: Batch, width: int) -> None:
-    """Have the rule predict a batch, whose predictions are not given."""
+    """Give no predictions for a batch: the rule predicts it."""
     unknown = array("d", bytes(8 * len(batch) * width))
     by_line(batch, array("d", []), 0, unknown, width)
     learner.give(batch, unknown)

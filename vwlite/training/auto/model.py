@@ -16,16 +16,16 @@ from vwlite.records import record
 from vwlite.training.auto.selection import COLUMNS, KINDS, GridCandidate, PassResult, kinds_of
 
 INTERCEPT = "the intercept alone: nothing predicts better than a constant"
-STACKED = 0.1  # a kind of lane is named if it has this part of the sum of |u|
-ADAPTIVE = 2  # kinds of gd, the first ones
+STACKED = 0.1  # a kind of lane is named if it has this share of the sum of |u|
+ADAPTIVE = 2  # the first kinds of lanes are gd
 N_COLUMN, G_COLUMN = COLUMNS, COLUMNS + 1
 STATE = G_COLUMN + ADAPTIVE
 
 
 @record(frozen=True)
 class WeightScale:
-    """How weights for labels as they were learned become weights for labels as they are: w * scale, and the intercept
-    + shift. Derivatives of the loss become those * slope."""
+    """How weights for scaled labels become weights for the labels: w * scale, and the intercept + shift. Derivatives of
+    the loss are multiplied by slope."""
 
     scale: float = 1.0
     shift: float = 0.0
@@ -33,7 +33,7 @@ class WeightScale:
 
 
 def gd_settings(settings: Settings, rate: float, normalize: str) -> Settings:
-    """Those of the model: of `gd`, with the rate of its best lane."""
+    """The settings of the model, of `gd`, with the rate of its best lane."""
     kept = {name: getattr(settings, name) for name in vars(settings) if name not in ("algorithm", "learning_rate")}
     usual = Settings.of("gd")
     return replace(usual, **kept | {"learning_rate": rate, "normalize": "none" if normalize == "center" else normalize})
@@ -46,8 +46,8 @@ def best_kind(result: PassResult) -> int:
 
 @record(frozen=True)
 class ScoreState:
-    """What `gd` keeps of a score: the fields of its slots by name, its state that is not per feature, and the
-    intercept, of which the fields have fewer digits; None if there is none."""
+    """The state of `gd` for one score: the fields of its slots by name, the numbers that are not per feature, and the
+    intercept in double precision (the fields are 32-bit); None without one."""
 
     fields: dict[str, Any]
     state: dict[str, float]
@@ -55,8 +55,8 @@ class ScoreState:
 
 
 def load(learner: Learner, c: GridCandidate, fold: WeightScale, dense: Dense, examples: int) -> float | None:
-    """Fill a learner of `gd` with the weights of a candidate's best pass. dense: the columns of `center`, else none.
-    examples: of a pass. Returns the intercept."""
+    """Load the weights of a candidate's best pass into a learner of `gd`. dense: the columns of `center`, else empty.
+    examples: their number in a pass. Returns the intercept."""
     assert c.kept is not None
     part = score_state_of(c, 0, fold, dense, examples, learner.expander.constant_key)
     learner.rule.load(part.state, slots_of(learner.rule, c.kept.keys, part.fields))
@@ -66,7 +66,7 @@ def load(learner: Learner, c: GridCandidate, fold: WeightScale, dense: Dense, ex
 def score_state_of(
     c: GridCandidate, k: int, fold: WeightScale, dense: Dense, examples: int, constant_key: int | None
 ) -> ScoreState:
-    """The weights and the state of a candidate's best pass; of class k, counted from 0. Others as of `load`."""
+    """The weights and the state of a candidate's best pass. k: the class, from 0. Other arguments as in `load`."""
     assert c.best is not None and c.kept is not None
     kept, kind = c.kept, best_kind(c.best)
     columns = memoryview(kept.columns)[k * STATE * len(kept.keys) : (k + 1) * STATE * len(kept.keys)]
@@ -76,7 +76,7 @@ def score_state_of(
     _check_finite(w)
     scalars = kept.scalars[ADAPTIVE * k + kind]
     passes = c.best.number
-    # A lane learned a part of the examples of each pass: as if it had learned one pass over all of them.
+    # A lane learned a part of the examples of each pass: scale the sum to all examples of all passes.
     squares = fold.slope**2 * examples * passes / scalars["learned"] if scalars["learned"] else 1.0
     N, G = (memoryview(array("f", bytes(4 * len(kept.keys)))) for _ in range(2))
     column_of(columns, N_COLUMN, N)
@@ -98,10 +98,11 @@ def _place_of(key: int | None, keys: Any) -> int | None:
 
 
 def _moved(w: Any, N: Any, keys: Any, dense: Dense) -> float:
-    """The sum of w m over the centered columns, whose scales become those of the values as they are."""
+    """The sum of w m over the centered columns, with means m; their scales become those of the values before centering.
+    """
     terms = []
     for key, mean, _ in dense:
-        at = _place_of(key, keys)  # one of the first: at least half of the examples have it
+        at = _place_of(key, keys)  # found soon: at least half of the examples have the key
         if at is not None:
             terms.append(w[at] * mean)
             N[at] = min(N[at] + abs(mean), LARGEST)
@@ -115,7 +116,7 @@ def _check_finite(w: Any) -> None:
 
 
 def load_intercept(learner: Learner, value: float, examples: int) -> float:
-    """Fill a learner of `gd` with an intercept and nothing else; as `load`."""
+    """Load an intercept and nothing else into a learner of `gd`. Returns the intercept."""
     keys = constant_keys(learner)
     part = constant_score_state(value, len(keys), examples)
     learner.rule.load(part.state, slots_of(learner.rule, keys, part.fields))
@@ -123,20 +124,20 @@ def load_intercept(learner: Learner, value: float, examples: int) -> float:
 
 
 def constant_keys(learner: Learner) -> memoryview:
-    """The key of the constant; none without one."""
+    """The key of the constant as an array; empty without a constant."""
     key = learner.expander.constant_key
     return memoryview(array("I", [] if key is None else [key]))
 
 
 def constant_score_state(intercept: float, keys: int, examples: int) -> ScoreState:
-    """Of a model that is an intercept and nothing else, with so many keys: 1, or 0 without a constant."""
+    """The state of a model that is an intercept and nothing else. keys: their number: 1, or 0 without a constant."""
     fields = {name: memoryview(array("f", [x] * keys)) for name, x in (("w", intercept), ("G", 1.0), ("N", 1.0))}
     state = {**dict.fromkeys(("t", "norm_sum", "weight_sum"), float(examples)), **NOTHING_PENDING}
     return ScoreState(fields, state, intercept if keys else None)
 
 
 def update_of(c: GridCandidate) -> str:
-    """What learned the model, as part of a sentence."""
+    """The updates that learned the model, as a part of a sentence."""
     assert c.best is not None
     if c.best.is_stacked:
         return f"stacked updates {', '.join(members(c))}"

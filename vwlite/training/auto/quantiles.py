@@ -1,5 +1,5 @@
-"""`--algorithm auto` with several quantiles (`--quantile-tau`): lanes and a stack for each of them. All have the
-normalization, the passes and the derived features with the least mean of their losses."""
+"""`--algorithm auto` with several quantiles (`--quantile-tau`). Each has its own lanes and stack. Normalization, passes
+and derived features are those with the least mean loss of all quantiles."""
 
 from array import array
 from collections.abc import Sequence
@@ -31,12 +31,12 @@ from vwlite.training.trainer import Examples, Job, Listener
 
 
 def of_quantile(u: Sequence[float], k: int) -> list[float]:
-    """The stack of a quantile, of those of all, one after the other; or it is the same for all."""
+    """The stack of quantile k. u: the stacks of all quantiles, one after the other, or one stack for all."""
     return [*(u if len(u) == COLUMNS else u[k * COLUMNS : (k + 1) * COLUMNS])]
 
 
 def columns(numbers: Any, width: int) -> list[Any]:
-    """Copies of the columns of a table with so many."""
+    """Copies of the columns of a table. width: their number."""
     return [*np.array(np.asarray(numbers).reshape(-1, width).T, order="C")]
 
 
@@ -61,9 +61,9 @@ class QuantileScored:
 
 
 class QuantileData(AutoData):
-    """Standard input is cached, as everything is learned in passes."""
+    """Data with several quantiles. They are always learned in passes, so standard input is cached."""
 
-    is_scarce = False  # folds are good for them, however few there are
+    is_scarce = False  # folds are good however few examples there are
     in_passes = True
 
     def __init__(self, job: Job, source: Examples, listener: Listener) -> None:
@@ -88,7 +88,7 @@ class QuantileData(AutoData):
         return np.mean([row_losses(loss, p, labels) for loss, p in each], axis=0)
 
     def derivatives(self, scores: Any, labels: Any, weights: Any, unit: float = 0.0) -> tuple[Any, Any, float]:
-        """The unit of a quantile is the standard deviation where it is right."""
+        """The unit of a quantile is the standard deviation of the derivative at the true quantile."""
         each = [
             residuals(loss, "quantile", p, labels, weights, sqrt(tau - tau * tau))[:2]
             for loss, tau, p in zip(self.losses, self.settings.outputs.taus, columns(scores, self.width), strict=True)
@@ -165,7 +165,7 @@ class QuantileLoader(ModelLoader):
 
 
 class QuantileTrainer(AutoTrainer):
-    """Everything is learned in passes."""
+    """Learns in passes, also from standard input."""
 
     grid, loader = QuantileGrid, QuantileLoader
 

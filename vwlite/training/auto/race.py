@@ -1,4 +1,4 @@
-"""A race of the candidates of `--algorithm auto`, in passes over examples in drawn order."""
+"""The race of the candidates of `--algorithm auto`: passes over examples in drawn order, until the best is known."""
 
 import time
 from array import array
@@ -17,8 +17,9 @@ from vwlite.output.text import shown
 from vwlite.records import record
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.run import feed
-from vwlite.training.auto.auto_data import AutoData, apart, with_derived
+from vwlite.training.auto.auto_data import AutoData, detached, with_derived
 from vwlite.training.auto.data import DrawnExamples
+from vwlite.training.auto.final_choice import FinalChoice
 from vwlite.training.auto.grid import FEW_FOR_STAGES, Grid, NewLanes
 from vwlite.training.auto.loader import ModelLoader
 from vwlite.training.auto.selection import (
@@ -32,52 +33,51 @@ from vwlite.training.auto.selection import (
     has_sample,
     most_passes,
 )
-from vwlite.training.auto.settling import Settlement
 from vwlite.training.trainer import Listener, PassRow
 
 if TYPE_CHECKING:
     from vwlite.derived import Derived
 
-FEW_PASSES = 3  # of a stage before it is chosen
-SAMPLED = 10_000  # examples by whose values the scales of rare features begin
+FEW_PASSES = 3  # after these, stages are compared
+SAMPLED = 10_000  # examples whose values give the first scales of rare features
 
 
 @record(frozen=True)
 class Features:
-    """What became of the features that were derived from columns."""
+    """Features that were derived from columns: what was tried, and what they gain."""
 
-    tried: Sequence[str] = ()  # kinds of them
-    shown_groups: str = ""  # what is said of groups that columns show
-    without: float | None = None  # the loss without derived features, if there are some
-    with_first: float | None = None  # the loss with them, of the first rows,
-    derived_by: int = 0  # ... so many
+    tried: Sequence[str] = ()  # kinds: n-grams, curves, pairs
+    shown_groups: str = ""  # a message about groups of rows that are equal in several columns
+    without: float | None = None  # the loss without derived features; None: the model has none
+    with_first: float | None = None  # the loss with derived features on a sample; None: there was no sample
+    derived_by: int = 0  # the number of rows of the sample
 
 
 @record(frozen=True)
 class Outcome:
-    """What was found. best: None: the intercept alone is the model. normalizations, settings, summary: of the race."""
+    """The outcome of training. normalizations, settings, summary: of the race."""
 
-    best: GridCandidate | None = None
+    best: GridCandidate | None = None  # None: the model is the intercept alone
     passes_used: int = 0
-    selection: Selection | None = None  # by which it was chosen; None: of a stream, or nothing was learned
-    candidates: Sequence[GridCandidate] = ()  # of files
-    dense: list[tuple[int, float, bool]] = field(default_factory=list)  # as of `Grid`
+    selection: Selection | None = None  # that chose the model; None: for a stream, or if nothing was learned
+    candidates: Sequence[GridCandidate] = ()  # empty for a stream
+    dense: list[tuple[int, float, bool]] = field(default_factory=list)  # as in `Grid`
     normalizations: Sequence[str] = NORMALIZATIONS
     settings: Settings | None = None
     summary: DataSummary | None = None
     on_sample: dict[str, Any] = field(default_factory=dict)  # the race on the first examples, for the report
     features: Features = Features()
-    places: Any = None  # of the examples that the model is of, in the file; None: all are in its order
-    is_fed_again: bool = False  # the examples, after the model was chosen: the measures are its own
+    places: Any = None  # the places in the file of the examples; None: they are all examples of the file, in order
+    is_fed_again: bool = False  # the examples were counted again after the model was chosen: measures are of the model
 
 
 @record(frozen=True)
 class Setup:
     """What all races of a run have in common.
 
-    keeps_folds: none of many examples is held out, as each is to be predicted. checkpoint: a weak reference to what is
-    called when a checkpoint is due, with data, what would be the outcome now, and the pass: races do not keep their
-    trainer.
+    keeps_folds: use folds even for many examples, because each example needs a prediction. checkpoint: a weak reference
+    (races do not keep their trainer alive) to a function that is called when a checkpoint is due, with the data, the
+    outcome at this time, and the number of the pass.
     """
 
     listener: Listener
@@ -89,10 +89,10 @@ class Setup:
 
 
 class Race:
-    """Candidates, and what they have come to. groups: of each example, that share folds; None: there are none, or those
-    of the summary."""
+    """The candidates and their passes. groups: the group of each example, whose examples share a fold; None: no groups,
+    or those of the summary."""
 
-    best: GridCandidate | None = None  # None: the intercept alone
+    best: GridCandidate | None = None  # None: the model is the intercept alone
     selection: Selection | None = None
     passes_used = 0
 
@@ -103,11 +103,11 @@ class Race:
         self.options: TrainOptions = data.options
         self.grid, self.loader = setup.grid(data, normalizations), setup.loader(data)
         self.candidates: list[GridCandidate] = []
-        self.stages: list[Race] = []  # with derived features, which are stopped, too
+        self.stages: list[Race] = []  # races with derived features; `stop` stops them, too
         self.on_sample: dict[str, Any] = {}
         self.stopped = False
-        self.pass_number = self._since_checkpoint = 0  # and examples of passes
-        self._pass_begun = (0, 0.0)  # for the live line: a pass, and when it began
+        self.pass_number = self._since_checkpoint = 0  # the pass; the examples learned since the last checkpoint
+        self._pass_begun = (0, 0.0)  # for the live line: a pass, and the time of its beginning
 
     def stop(self) -> None:
         self.stopped = True
@@ -116,29 +116,29 @@ class Race:
         for stage in self.stages:
             stage.stop()
 
-    def beside(
+    def new_race(
         self, data: AutoData, normalizations: Sequence[str], groups: Any = None, setup: Setup | None = None
     ) -> "Race":
-        """Another race, in which nothing is learned. It is stopped with this one, and continues its checkpoints."""
+        """A new race; it is stopped if this one is, and continues the count of passes and examples for checkpoints."""
         found = Race(setup or self.setup, data, normalizations, groups if groups is not None else self._groups)
         found.stopped, found.pass_number, found._pass_begun = self.stopped, self.pass_number, self._pass_begun
         found._since_checkpoint = self._since_checkpoint
         return found
 
     def with_derived(self, derived: "Derived") -> "Race":
-        """A race of the same data with these features, of which no example is counted."""
+        """A new race of the same data with these features. Its summary is empty."""
         names = self.grid.normalizations
         if derived.columns:
-            names = ("none",)  # then a score is a sum of curves and cells
+            names = ("none",)  # so a score is a sum of curves and cells
         elif self.passes_before_stages:
             names = close_ones(self.candidates)
-        return self.beside(with_derived(self.data, derived), names)
+        return self.new_race(with_derived(self.data, derived), names)
 
     # --- learning ----------------------------------------------------------------------------
 
     def learn(self, examples: DrawnExamples, most: int | None = None) -> None:
-        """Find the best candidate, in passes over the examples, at most `most`; without any if a signal comes within
-        the first one."""
+        """Find the best candidate in at most `most` passes over the examples. `best` is None if a signal comes before
+        the first pass ends."""
         drawn = Drawn(self.data.summary, examples, self._groups)
         self.selection = self.grid.selection(drawn, holds_out=self.holds_out)
         self.selection.stopped = self.stopped
@@ -156,20 +156,20 @@ class Race:
         else:
             self.best = self._race(most)
         if self.best is not None:
-            self._settle()
+            self._choose_finally()
 
     def learn_more(self) -> None:
-        """Go on with the passes that `learn` has left out."""
+        """Continue with the passes after the `most` of `learn`."""
         if not self.stopped and (best := self._race(self._most_passes(), first=self.passes_used + 1)) is not None:
             self.best = best
-            self._settle()
+            self._choose_finally()
 
     def _new_candidates(self, grid: Sequence[tuple[str, NewLanes]]) -> list[GridCandidate]:
         return [GridCandidate(name, new_lanes, rates=self.grid.rates) for name, new_lanes in grid]
 
     def _race_on_sample(self, selection: Selection) -> tuple[Selection, GridCandidate | None]:
-        """Have the candidates learn the first examples. Returns what the model is of if a signal comes before a pass
-        over all of them: the selection, and its best candidate."""
+        """Run the race on the first examples. Returns its selection and its best candidate: the model is made of these
+        if a signal comes before the first pass over all examples ends."""
         self.selection = sample = selection.of_sample()
         sample.stopped = self.stopped
         best = self._race(SAMPLE_PASSES, tells=False)
@@ -189,8 +189,9 @@ class Race:
         return sample, best
 
     def _race(self, passes: int, first: int = 1, *, tells: bool = True) -> GridCandidate | None:
-        """The best candidate: of all side by side, or of one after the other where memory does not hold all of them.
-        first: the pass to go on with, of candidates that have learned those before. tells: the listener of passes."""
+        """The best candidate. Candidates learn at the same time, or one after the other if memory does not hold all.
+        first: the number of the first pass; candidates have finished the passes before. tells: report passes to the
+        listener."""
         assert self.selection is not None
         one, room = self.bytes_needed, available_memory()
         if room is not None and one > room:
@@ -206,14 +207,15 @@ class Race:
                 return self.selection.run(self.candidates, passes, self.options.threads, after, first)
             return self.selection.run_in_turn(self.candidates, passes, after)
 
-    def _settle(self) -> None:
+    def _choose_finally(self) -> None:
         assert self.selection is not None
         self.passes_used = max(len(c.passes) for c in self.candidates)
-        self.best = Settlement(self.loader, self.selection, self.grid.dense).settled(self.candidates, self.best)
+        self.best = FinalChoice(self.loader, self.selection, self.grid.dense).chosen(self.candidates, self.best)
 
     @property
     def holds_out(self) -> bool:
-        """Whether a tenth of the examples takes the place of folds: of many, unless each of them is to be predicted."""
+        """Whether a tenth of the examples is held out in place of folds: if they are many, and not all need a
+        prediction."""
         if self.selection is not None:
             return self.selection.holds_out
         return self.data.validation is None and self.data.is_large and not self.setup.keeps_folds
@@ -224,12 +226,12 @@ class Race:
 
     @property
     def bytes_needed(self) -> int:
-        """By a candidate."""
+        """Memory of a candidate."""
         return self.grid.bytes_needed(self.folds)
 
     @property
     def passes_before_stages(self) -> int | None:
-        """Passes without derived features, which are to be compared and then left out mostly; None: all."""
+        """The number of passes before stages with derived features are compared with this race; None: all."""
         return FEW_PASSES if self.data.summary.examples >= FEW_FOR_STAGES else None
 
     def _most_passes(self) -> int:
@@ -238,7 +240,7 @@ class Race:
             return typed if self.data.is_large else min(most_passes(n), typed)
         return most_passes(n)
 
-    # --- what is said on the way -------------------------------------------------------------
+    # --- progress and checkpoints ------------------------------------------------------------
 
     def _live_text(self, seconds: float) -> str:
         found = self.selection
@@ -246,7 +248,7 @@ class Race:
         if found.number != self._pass_begun[0]:
             self._pass_begun = (found.number, seconds)
         losses = [c.best.loss * self.data.labels_as.loss_scale for c in self.candidates if c.best is not None]
-        in_turn = found.racing < sum(not c.ended for c in self.candidates)  # how many more there will be is not known
+        in_turn = found.racing < sum(not c.ended for c in self.candidates)  # then the number of passes is not known
         most = None if in_turn else self._most_passes()
         return pass_text(found.number, most, found.share, seconds - self._pass_begun[1], min(losses, default=None))
 
@@ -259,9 +261,9 @@ class Race:
             return
         self._since_checkpoint = 0
         if self.selection is not None and (checkpoint := self.setup.checkpoint()) is not None:
-            data, passes = apart(self.data), max(len(c.passes) for c in self.candidates)
-            settlement = Settlement(self.setup.loader(data), self.selection, self.grid.dense)
-            outcome = replace(self.outcome(), best=settlement.settled(self.candidates, best), passes_used=passes)
+            data, passes = detached(self.data), max(len(c.passes) for c in self.candidates)
+            choice = FinalChoice(self.setup.loader(data), self.selection, self.grid.dense)
+            outcome = replace(self.outcome(), best=choice.chosen(self.candidates, best), passes_used=passes)
             checkpoint(data, outcome, number_of_pass)
 
     def _row(self, number_of_pass: int, ran: list[GridCandidate]) -> PassRow:
@@ -272,22 +274,22 @@ class Race:
         learner = columns_of(c.rates)[last.best]
         return PassRow(number_of_pass, c.name, learner, loss, last.stacked * scale, features, seconds)
 
-    # --- what was found ----------------------------------------------------------------------
+    # --- the outcome -------------------------------------------------------------------------
 
     def outcome(self) -> Outcome:
-        """What was found so far."""
+        """The outcome so far."""
         return Outcome(
             self.best, self.passes_used, self.selection, self.candidates, self.grid.dense, self.grid.normalizations,
             self.data.settings, self.data.summary, self.on_sample,
         )
 
     def shown_loss(self, best: GridCandidate | None) -> float:
-        """The loss of a candidate, or of the constant, of labels as they are."""
+        """The loss of a candidate in the unit of the labels; None: of the best constant."""
         loss = best.best.loss if best is not None and best.best is not None else self.data.baseline
         return loss * self.data.labels_as.loss_scale
 
     def scores(self) -> Any:
-        """The out-of-fold scores by which it was judged, as they are learned, in the order of the data."""
+        """The out-of-fold scores of the best candidate, for scaled labels, in the order of the data."""
         data, width = self.data, self.data.width
         if self.best is None or self.selection is None:
             return data.constant_scores(data.judged.initials, learned=True)
@@ -296,7 +298,7 @@ class Race:
         return found
 
     def scores_learned(self, sampled: Any) -> Any:
-        """The scores of the model for the examples of a sample that it has learned, as labels are learned."""
+        """The scores of the model for a sample of the examples that it has learned, for scaled labels."""
         from vwlite.core.auto.screening import rows_of_sample
         from vwlite.core.learn.scorer import Scorer
 

@@ -1,4 +1,4 @@
-"""What a model of a table keeps to be read: the names of the levels of its columns, and the means of its effects."""
+"""What a model of a table stores for people: the names of the levels of its columns, and the means of its effects."""
 
 from array import array
 from collections.abc import Iterable, Iterator
@@ -18,14 +18,14 @@ from vwlite.model.snapshot import keeps_words
 from vwlite.model.weights import has_weight
 from vwlite.names import namespace_of
 
-MOST_ROWS = 20_000  # over which means are taken
+MOST_ROWS = 20_000  # means are over so many rows
 
 
 class ColumnNames:
-    """The names of columns and words, as parsing logs them."""
+    """The names of columns and words, from the log of the parser."""
 
     def __init__(self) -> None:
-        # By the hash of a namespace its name, and the hash of its number as a feature
+        # By the hash of a namespace: its name, and the hash of the feature that is its number
         self.columns: dict[int, tuple[str, int]] = {}
         self.words: dict[tuple[int, int], str] = {}
 
@@ -42,7 +42,7 @@ class ColumnNames:
 
 
 def with_levels(model: Model, names: ColumnNames) -> Model:
-    """The model with the names of its numbers, and of the words of its columns, as far as these have a weight."""
+    """The model with the names of its numeric columns, and of the words of the others, if these have a weight."""
     roles = {namespace_of(name): role for name, role in model.columns["roles"]}
     of = {space: roles.get(name, "auto") for space, (name, _) in names.columns.items()}
     spaces = {space for space, role in of.items() if role in ("categorical", "auto")}
@@ -65,8 +65,8 @@ def with_levels(model: Model, names: ColumnNames) -> Model:
 
 
 def with_means(model: Model, drawn: Iterable[Batch], of_folds: Any = None) -> Model:
-    """The model with the means of its effects over examples, of which at most MOST_ROWS are looked at, and how far
-    these effects differ between models that have not learned a fold. Without, if its effects are not those of columns.
+    """The model with the means of its effects over at most MOST_ROWS examples, and with the differences of these
+    effects between models that have not learned a fold. The model itself if its effects are not those of columns.
 
     of_folds: keys of features, and the weights of each of these models.
     """
@@ -74,8 +74,8 @@ def with_means(model: Model, drawn: Iterable[Batch], of_folds: Any = None) -> Mo
     from vwlite.model.effects import effects_of
 
     others = []
-    is_plain = model.settings.normalize == "none"  # else each row has effects of its own
-    of_absent = absent_weights(model)  # which are set, not learned
+    is_plain = model.settings.normalize == "none"  # else effects depend on the row
+    of_absent = absent_weights(model)  # these are set, not learned
     for weights in of_folds[1] if of_folds is not None and is_plain else ():
         by_key = dict(zip(of_folds[0], weights, strict=True)) | of_absent
         own = array("d", [by_key.get(key, 0.0) for key in model.keys])
@@ -91,7 +91,7 @@ def with_means(model: Model, drawn: Iterable[Batch], of_folds: Any = None) -> Mo
 def _first(batches: Iterable[Batch], n: int) -> Iterator[Batch]:
     for batch in batches:
         if not len(batch.space):
-            return  # of a cache without namespaces
+            return  # a cache without namespaces
         yield batch if len(batch) <= n else batch.part(0, n)
         n -= len(batch)
         if n <= 0:

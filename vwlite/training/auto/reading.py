@@ -1,4 +1,4 @@
-"""How `--algorithm auto`, `--sparse` and `vwlite tune` read their data."""
+"""Reading the data of `--algorithm auto`, `--sparse` and `vwlite tune`."""
 
 import os
 from abc import abstractmethod
@@ -19,29 +19,29 @@ from vwlite.training.auto.selection import Drawn
 from vwlite.training.auto.stream import KEPT_BYTES, KEPT_EXAMPLES
 from vwlite.training.trainer import Job
 
-LARGE = 1 << 32  # bytes of files that are read only once
-SMALL = 1 << 16  # bytes of files whose examples are kept in memory
+LARGE = 1 << 32  # bytes; larger files are read only once
+SMALL = 1 << 16  # bytes; examples of smaller files are kept in memory
 
 
 def learnable(batch: Batch) -> Any:
-    """Which lines of a batch can be learned: those that a summary counts."""
+    """A mask of the lines of a batch that can be learned: those that a summary counts."""
     import numpy as np
 
     return (np.asarray(batch.kind) == EXAMPLE) & ~np.isnan(batch.label) & (np.asarray(batch.importance) > 0)
 
 
 def is_large(files: Sequence[str]) -> bool:
-    """Whether the data are files of which a cache would be very large."""
+    """Whether the data are files whose cache would be very large."""
     return sum(os.path.getsize(path) for path in files if os.path.isfile(path)) > LARGE
 
 
 def is_small(files: Sequence[str]) -> bool:
-    """Whether the data are files that are kept in memory: that is faster than a cache."""
+    """Whether the data are files that are kept in memory, which is faster than a cache."""
     return bool(files) and all(map(os.path.isfile, files)) and sum(map(os.path.getsize, files)) <= SMALL
 
 
 def with_label_words(job: Job) -> Job:
-    """What training begins with, for data whose labels may be two words that nobody named."""
+    """The job, with classes for labels that are two words; unless options name the labels."""
     if not maps_labels(job.resolved.settings, job.options.typed):
         return job
     return job._replace(known=replace(job.known, classes=ClassNames(WORDS, grows=True), or_numbers=True))
@@ -49,7 +49,7 @@ def with_label_words(job: Job) -> Job:
 
 @contextmanager
 def _overflow_as_error() -> Iterator[None]:
-    """DataError for what the engine cannot count."""
+    """DataError in place of the OverflowError of the engine."""
     try:
         yield
     except OverflowError as e:
@@ -57,7 +57,7 @@ def _overflow_as_error() -> Iterator[None]:
 
 
 class LearningInPasses(Protocol):
-    """What learns data that can be read again."""
+    """A learner of data that can be read again."""
 
     stopped: bool
 
@@ -67,12 +67,12 @@ class LearningInPasses(Protocol):
 
 
 class Learning(LearningInPasses, Protocol):
-    """What learns a stream, too."""
+    """A learner of streams, too."""
 
     @property
     @abstractmethod
     def has_begun(self) -> bool:
-        """Whether the stream is longer than what is kept, and learned as it comes."""
+        """Whether the first examples of a stream are learned; all later ones are learned when they are read."""
 
     @abstractmethod
     def begin(self, batches: Sequence[Batch]) -> None:
@@ -84,13 +84,13 @@ class Learning(LearningInPasses, Protocol):
 
     @abstractmethod
     def end(self) -> None:
-        """There are no more."""
+        """End the stream."""
 
 
 class DataReader:
-    """Reads the data, and has them learned. Files are read once, then learned in passes; of a reading that a signal
-    ends, the first examples are learned like a stream. A stream is learned as it comes, after its first examples; one
-    that has no more examples is learned like a file."""
+    """Reads the data and calls the learner. Files are read once, then learned in passes; if a signal ends the reading,
+    the first examples are learned like a stream. Of a stream the first examples are kept: if there are no others, they
+    are learned like a file, else they and all others are learned in one pass."""
 
     def __init__(self, data: AutoData) -> None:
         self.data = data
@@ -106,7 +106,7 @@ class DataReader:
         return not self.data.source.can_be_read_again or is_large(self.data.files)
 
     def read(self, learning: Learning) -> None:
-        """Read all, and have it learned. DataError."""
+        """Read all data; the learner learns them. DataError."""
         if not self.once:
             self.read_files(learning)
             if self.data.first_batches and not self.data.in_passes:
@@ -120,7 +120,7 @@ class DataReader:
             self._read_stream(learning)
 
     def read_files(self, learning: LearningInPasses) -> None:
-        """The same, of data that are read again, or kept."""
+        """The same for data that can be read again, or are kept in memory."""
         source, o = self.data.source, self.data.options
         kept: list[Batch] | None = [] if o.cache_path is None and is_small(o.data) else None
         source.keeps_batches, source.keeps_text = kept is None, False
@@ -144,8 +144,7 @@ class DataReader:
                 learning.learn_in_passes(Batches(counts, lambda number: self._mapped(source.batch(number))))
 
     def _read(self, learning: LearningInPasses, *, keeps_all: bool) -> list[int]:
-        """Read the data once; the number of examples that can be learned in each batch. The first batches are kept, or
-        all."""
+        """Read the data once; keep the first batches, or all. Returns, by batch, how many examples can be learned."""
         counts = []
         with self.data.source.batches(lambda: learning.stopped) as batches:
             for parsed in self._taken(batches, learning):
@@ -156,7 +155,7 @@ class DataReader:
         return counts
 
     def _counted(self, summary: DataSummary, batch: Batch) -> int:
-        """Add a batch to a summary; the number of examples that can be learned."""
+        """Add a batch to a summary. Returns how many of its examples can be learned."""
         before = summary.examples
         for line, kind in enumerate(batch.kind if self.data.options.group is not None else ()):
             if kind == EXAMPLE and not batch.tag(line):
@@ -167,7 +166,7 @@ class DataReader:
         return int(summary.examples - before)
 
     def _read_validation(self, learning: LearningInPasses, path: str) -> None:
-        """Read the examples that the model is chosen by."""
+        """Read the file of `--validate`; its examples choose the model."""
         batches, counts = [], []
         summary = self.data.new_summary()
         with self.data.source.batches_of((path,), lambda: learning.stopped) as found:
@@ -198,7 +197,7 @@ class DataReader:
     # --- a stream ----------------------------------------------------------------------------
 
     def _read_stream(self, learning: Learning) -> None:
-        """Keep the first examples, then learn one by one; a stream that ends before is learned like a file."""
+        """Keep the first batches, then learn batch by batch. A stream that ends before is learned like a file."""
         with self.data.source.batches(lambda: learning.stopped) as batches:
             for parsed in self._taken(batches, learning):
                 self.take(parsed.batch, learning, parsed.source)
@@ -211,7 +210,7 @@ class DataReader:
             learning.end()
 
     def take(self, batch: Batch, learning: Learning, text: SourceText | None = None) -> None:
-        """Keep a batch of a stream, or have it learned. text: that it was parsed from, if it is known."""
+        """Keep a batch of a stream, or learn it. text: the text of the batch, if known."""
         begin = 0
         if not learning.has_begun:
             before = self.data.summary.examples
@@ -226,30 +225,29 @@ class DataReader:
         batch = self._mapped(batch, text)
         learning.learn(batch.part(begin, len(batch)) if begin else batch)
 
-    def begin_apart(self, learning: Learning) -> None:
-        """Have the first examples learned by a copy, whose labels may be mapped while these are not."""
+    def begin_detached(self, learning: Learning) -> None:
+        """Learn the first examples for a checkpoint, with the reader of a copy of the data. If labels will be mapped,
+        batches are copied before, so that the labels of the kept ones stay."""
         found = self.data.first_batches
         if self.data.choice.is_open:
-            self.data.summary = self.data.new_summary()
             found = [batch.part(0, len(batch)) for batch in found]
-            for batch in found:
-                self.data.summary.take(batch)
+            self.data.summary = self.data.summary_of(found)
         learning.begin(self._chosen_for(found))
 
     def _chosen_for(self, kept: list[Batch]) -> list[Batch]:
-        """The first examples, after the loss is chosen by their labels."""
+        """Choose the loss by the labels of the first examples; returns these with mapped labels."""
         self._choose_loss()
         return [self._mapped(batch) for batch in kept]
 
     def _choose_loss(self) -> None:
-        """Choose the loss by the labels so far, unless it is given, and say so; map labels for it."""
+        """Choose the loss by the labels so far, unless it is given, and tell the listener."""
         data = self.data
         if data.choice.is_open and data.summary.examples:
             data.settings, note = data.choice.chosen(data.settings, data.summary, data.listener.say)
             data.hints += [note] if note else []
 
     def _mapped(self, batch: Batch, text: SourceText | None = None) -> Batch:
-        """A batch with labels as they are learned; the listener is told of bad lines."""
+        """A batch with mapped labels. Lines with other labels are reported to the listener as bad lines."""
         for bad in self.data.choice.mapped(batch, self.data.settings, text):
             self.data.listener.on_bad([bad])
         return batch

@@ -1,16 +1,16 @@
-"""Passes over a file: the candidates, their scores of examples that were not learned, and which of them is the model.
+"""Passes over files: the candidates, their scores of examples that they do not learn, and the choice of the model.
 
-A candidate is a normalization of the values with a learning-rate grid of its own (lanes). After each pass the examples
-are scored by lanes that never learn them, and the scores are stacked. A pass is as good as its out-of-fold loss.
+A candidate is a normalization of the values, with lanes: learners with the rates of a grid. After each pass, examples
+are scored by lanes that never learn them, and a stack combines the scores. Passes are compared by out-of-fold loss.
 
-From LARGE examples on a tenth of them is held out in place of folds: half of the lanes do not learn it, the others
-learn all examples, and the model is the mean of both. Candidates learn a sample first, and those that are not within
-CLOSE of the best one there end. Where most labels are equal, what counts is how many are not: a tenth with few of
-these has a loss by chance.
+From LARGE examples on, a tenth of them is held out in place of folds: half of the lanes do not learn it, the others
+learn all examples, and the model is the mean of both. Candidates learn a sample first; those whose loss there is not
+within CLOSE of the least one end. If most labels are equal, the number of other labels counts: if a tenth has few of
+these, its loss is mostly chance.
 
-The least of many losses is less than what it stands for, which matters where examples are few. So below NESTED
-examples the loss that is reported is that of nested choices: for each fold, normalization, pass and stack are
-chosen without its examples, and judged by them.
+The least of several losses is biased downwards, most if examples are few (selection bias). So below NESTED examples the
+reported loss is that of nested cross validation: for each fold, normalization, pass and stack are chosen without its
+examples, and scored on them.
 """
 
 import math
@@ -31,48 +31,48 @@ from vwlite.records import record
 from vwlite.training.auto.data import DrawnExamples
 
 RATES = (1.0, 8.0, 2.0, 32.0)  # of gd, gd, nsgd, nsgd
-LARGE_RATES = (1.0, 8.0, 32.0, 512.0)  # those of nsgd fall with the root of the examples, of which there are many
+LARGE_RATES = (1.0, 8.0, 32.0, 512.0)  # steps of nsgd fall with the root of the number of examples
 KINDS = len(RATES)
-COLUMNS = 2 * KINDS  # scores of an example: by the last weights of each kind, then by their means
+COLUMNS = 2 * KINDS  # scores of an example: by the last weights of each kind, then by their averages
 STATE = COLUMNS + 3  # numbers of a feature after a pass
 FOLDS = 4
-HELD_OUT = 10  # one of so many examples
-IS_FIRST = bytes([1]) + bytes(255)  # 1 for fold 0
-HELD_OUT_FOLDS = 2  # the first one is held out, the second one empty
+HELD_OUT = 10  # one of so many examples is held out
+IS_FIRST = bytes([1]) + bytes(255)  # a table for bytes.translate: 1 for fold 0
+HELD_OUT_FOLDS = 2  # the first one is held out, the second one is empty
 LARGE = 50_000  # examples
-RARER = 100  # with another label than most, that are needed among examples that judge; and of each class
-SAMPLE = 30_000  # of the examples, that candidates learn first,
-JUDGED = 10_000  # ... and that they are judged by,
+RARER = 100  # scored examples without the most frequent label, and examples of each class, that are needed
+SAMPLE = 30_000  # examples that candidates learn first, ...
+JUDGED = 10_000  # ... scored on so many, ...
 SAMPLE_PASSES = 3  # ... in so many passes
 CLOSE = 1.001  # times the least loss
-STRENGTH = 5.0  # of the penalty that keeps the stack near the best column
+STRENGTH = 5.0  # of the penalty on the distance between the stack and the best column
 MOST_SCORED = 1_000_000  # examples that are scored for the stack
-NESTED = 1000  # examples below which choices are nested
-PATIENCE = 2  # passes without gain after which a candidate ends
+NESTED = 1000  # below so many examples, choices are nested
+PATIENCE = 2  # a candidate ends after so many passes without gain
 LEAST_GAIN = 1e-4  # relative
-MOST_BY_FOLD = 1 << 16  # features of which the weights of each fold are kept
-LARGE_GAIN = 1e-3  # of large data, below which passes end
+MOST_BY_FOLD = 1 << 16  # with more features, the weights of each fold are not kept
+LARGE_GAIN = 1e-3  # large data: passes end if one gains less (relative)
 RACE: Mapping[int, float] = {1: 1.10, 3: 1.05}  # after this pass, candidates with a loss above this times the least end
 LARGE_RACE: Mapping[int, float] = {1: 1.0}
 
 
 def most_passes(examples: int) -> int:
-    """How many passes there are at most."""
+    """The largest number of passes."""
     return 60 if examples < 3000 else 20 if examples < 12000 else 8
 
 
 def are_many(examples: int, rarer: int) -> bool:
-    """Whether a tenth of the examples is enough to judge by: of a rare label, too."""
+    """Whether a tenth of the examples is enough to compare candidates, if a label is rare, too."""
     return examples >= LARGE and rarer >= HELD_OUT * RARER
 
 
 def has_sample(examples: int, rarer: int) -> bool:
-    """Whether the first ones of many examples are enough to judge by."""
+    """Whether JUDGED of many examples are enough to compare candidates."""
     return rarer * JUDGED >= RARER * examples
 
 
 def are_various(contents: Any, mask: Any) -> bool:
-    """Whether masked examples are RARER different ones, or all that there are."""
+    """Whether the masked examples are RARER different ones, or no others exist."""
     seen = set()
     for content in compress(contents, mask):
         seen.add(content)
@@ -82,12 +82,12 @@ def are_various(contents: Any, mask: Any) -> bool:
 
 
 def is_tenth(held: int, all_: int) -> bool:
-    """Whether one of HELD_OUT is held out, about."""
+    """Whether about one of HELD_OUT is held out."""
     return all_ <= 2 * HELD_OUT * held <= 4 * all_
 
 
 def kinds_of(rates: Sequence[float]) -> list[str]:
-    """The names of the kinds of lanes; empty: there is none, as its rate is 0."""
+    """The names of the kinds of lanes; "" if there is no lane, because the rate is 0."""
     return [f"{'gd' if k < 2 else 'nsgd'}({rate:g})" if rate else "" for k, rate in enumerate(rates)]
 
 
@@ -98,16 +98,16 @@ def columns_of(rates: Sequence[float]) -> list[str]:
 
 
 def by_column(rates: Sequence[float], values: Sequence[Any]) -> dict[str, Any]:
-    """Values of the scores, by the names of those that there are. Of several quantiles, lists of them."""
+    """Values of the columns by name, without those that have no lane; for several quantiles, lists of values."""
     each = values if len(values) == COLUMNS else [values[c::COLUMNS] for c in range(COLUMNS)]
     return {name: value for name, value in zip(columns_of(rates), each, strict=True) if name}
 
 
 @record(frozen=True)
 class LabelScale:
-    """How labels are learned: as (y - mean) / scale. Losses and weights are those of such labels.
+    """The scale of labels: (y - mean) / scale is learned. Losses and weights are for such scaled labels.
 
-    loss_scale: a loss of them times this is a loss of the labels as they are.
+    loss_scale: a loss of scaled labels times this is the loss of the labels.
     """
 
     mean: float = 0.0
@@ -118,7 +118,7 @@ class LabelScale:
 
 @record(frozen=True)
 class PassResult:
-    """A candidate after a pass: the out-of-fold loss, and the weights of the columns that give it."""
+    """The result of a candidate after a pass: the out-of-fold loss, and the weights of the columns with this loss."""
 
     number: int
     loss: float
@@ -137,7 +137,7 @@ class PassResult:
 
 @record(frozen=True)
 class Nest:
-    """The examples of a fold, and the others, by which a choice is made: as masks. halves: of the others."""
+    """The examples of a fold, and the others, which choose without it. All are masks. halves: of the others."""
 
     fold: bytearray
     rest: bytearray
@@ -146,7 +146,7 @@ class Nest:
 
 @record(frozen=True)
 class NestedChoice:
-    """The best pass of a candidate without a fold. loss: of the others. total: the sum of the losses of the fold."""
+    """The best pass of a candidate without a fold. loss: of the other folds. total: the sum of losses in the fold."""
 
     loss: float
     total: float
@@ -154,12 +154,13 @@ class NestedChoice:
 
 @record
 class PassState:
-    """What is kept of the best pass: features, and STATE numbers for each; the state of the two kinds of gd. by_fold:
-    of few features, the weights of the models that have not learned a fold, [features * folds]."""
+    """The state after the best pass: keys of features, STATE numbers for each (columns), and the numbers of the two
+    kinds of gd. by_fold: the weights of the models that have not learned a fold, [features * folds]; None if there are
+    many features."""
 
     keys: Any
     columns: Any
-    scalars: list[dict[str, float]]  # with classes, of each of them one after the other
+    scalars: list[dict[str, float]]  # of several classes: one class after the other
     by_fold: Any = None
 
 
@@ -169,25 +170,27 @@ class GridCandidate:
 
     name: str
     new_lanes: Callable[[], Lanes]
-    lanes: Lanes | None = None  # None: before the first pass, and when it waits for memory
+    lanes: Lanes | None = None  # None: before the first pass, and to free memory
     passes: list[PassResult] = field(default_factory=list)
     best: PassResult | None = None
     kept: PassState | None = None
     predictions: Any = None  # out of fold, of the best pass
     of_best_column: Any = None  # the same of its best column
     nested: list[NestedChoice] = field(default_factory=list)  # of each fold
-    nested_predictions: Any = None  # of each example, by what is chosen without its fold
+    nested_predictions: Any = None  # of each example, by the choice without its fold
     ended: bool = False
     rates: Sequence[float] = RATES
 
     def restart(self) -> None:
-        """Begin again with the first pass. What is known of passes stays known."""
+        """Begin again with the first pass; the results of passes stay."""
         self.lanes = self.new_lanes()
 
 
+AfterPass = Callable[[int, list[GridCandidate]], None]  # takes the number of the pass, and its candidates
+
+
 class Drawn(NamedTuple):
-    """Examples in drawn order, and what is known of them in the order of the file. groups: in place of those of the
-    summary."""
+    """Examples in drawn order, and their summary in the order of the file. groups: in place of those of the summary."""
 
     summary: DataSummary
     examples: DrawnExamples
@@ -195,31 +198,31 @@ class Drawn(NamedTuple):
 
 
 class Selection:
-    """The race of the candidates. Everything about examples is in drawn order.
+    """The race of the candidates. All arrays of examples are in drawn order.
 
-    Examples are scored by the lanes of their fold, which do not learn it. If there are others to validate with, these
-    are scored, and all lanes learn all examples. is_large: the examples are many. holds_out: a tenth of them is scored,
-    and the others are in no fold; without effect if these are no fair tenth. ends_early: a pass that gains less than
-    LARGE_GAIN is the last one; so it is of many examples.
+    Examples are scored by the lanes that do not learn their fold. With `validation`, its examples are scored, and all
+    lanes learn all examples. is_large: the examples are many. holds_out: a tenth of the examples is scored, and the
+    others are in no fold; ignored if that tenth is not representative. ends_early: a pass that gains less than
+    LARGE_GAIN is the last one; always so if is_large.
     """
 
-    classes = 1  # or quantiles, that have scores
+    classes = 1  # the number of scores of an example: of classes or quantiles
 
     def __init__(
         self, loss: Loss, labels: LabelScale, data: Drawn, validation: Drawn | None = None, *, is_large: bool = False,
         holds_out: bool = False, ends_early: bool = False,
     ) -> None:
         self.loss, self.labels, self.examples = loss, labels, data.examples
-        self.keeps = True  # lanes remember where the features of batches are
-        self.stopped = False  # set by another thread: end without the pass that is under way
-        self.number = self.racing = self.learned = 0  # the pass, its candidates, and examples that they have learned
+        self.keeps = True  # lanes store the places of the features of batches
+        self.stopped = False  # set by another thread: end and discard the current pass
+        self.number = self.racing = self.learned = 0  # the pass, its candidates, and the examples that they learned
         self.is_large = is_large
         self.race, self.ends_early = LARGE_RACE if is_large else RACE, is_large or ends_early
         self.holds_out = holds_out and self._deal(data, 0)
         folds = 1 if self.holds_out or validation is not None else FOLDS
         if not self.holds_out:
             self._deal(data, folds)
-        self._halved = range(folds)  # the folds of which each half of the stack has half
+        self._halved = range(folds)  # each half of the stack has half of these folds
         self.folds = bytearray(len(self.folds_in_file))
         folds_in_order(self.folds_in_file, data.examples.order, self.folds)
         if self.holds_out:
@@ -231,8 +234,8 @@ class Selection:
             self._nests = [nest for nest in nests if any(nest.fold) and any(nest.rest)]
 
     def _deal(self, data: Drawn, folds: int) -> bool:
-        """Deal the examples into so many folds. 0: whether a tenth is held out by which they can be judged: it may be
-        another part, of all or of the rarer labels, if there are few different examples, or a file is sorted."""
+        """Assign the examples to so many folds. 0: hold out a tenth; returns whether it is representative: if there are
+        few different examples, or a file is sorted, it may be another share of all, or of the rarer labels."""
         known, groups = data.summary, data.groups
         self.folds_in_file = found = bytearray(known.examples)
         if known.grouped or groups is not None:
@@ -245,7 +248,7 @@ class Selection:
         return is_fair and are_various(known.contents, found.translate(IS_FIRST))
 
     def _judge_by(self, judge: Drawn, folds: Any) -> None:
-        """Set the examples that are scored. folds: of each of them."""
+        """Set the examples that are scored. folds: the fold of each."""
         self.judge, self._judged_folds, labels = judge, folds, self.labels
         summary, order = judge.summary, judge.examples.order
         scored = min(len(order), MOST_SCORED // self.classes)
@@ -261,8 +264,8 @@ class Selection:
         self._halves = halves(self._scored_folds, self._halved)
 
     def of_sample(self) -> "Selection":
-        """That of the first examples only, with the same folds, which are judged by the first ones that are judged: by
-        all of them if these are in folds, as each of them is to be predicted."""
+        """The same selection on the first SAMPLE examples, with the same folds. It scores the first JUDGED examples or,
+        with folds, all examples of the sample, because each needs a prediction."""
         found = copy(self)
         found.examples = self.examples.first(SAMPLE)
         found.race = RACE
@@ -278,24 +281,23 @@ class Selection:
 
     @property
     def width(self) -> int:
-        """How many predictions an example has."""
+        """The number of predictions of an example."""
         return self.classes
 
     @property
     def share(self) -> float:
-        """Which share of the examples of the pass is learned, about: candidates learn at the same time."""
+        """The learned share of the examples of a pass, about, as several candidates learn at the same time."""
         return min(self.learned / max(self.racing * len(self.folds), 1), 1.0)
 
     @property
     def order(self) -> Any:
-        """For each prediction of a candidate, which of the examples it is of."""
+        """For each prediction of a candidate, the number of its example in the order of the file."""
         return self.judge.examples.order
 
     def run(
-        self, candidates: Sequence[GridCandidate], passes: int, threads: int,
-        after: Callable[[int, list[GridCandidate]], None] = lambda number, ran: None, first: int = 1,
+        self, candidates: Sequence[GridCandidate], passes: int, threads: int, after: AfterPass, first: int
     ) -> GridCandidate | None:
-        """The best candidate, all of them side by side. after: called after each pass. first: the number of the first
+        """The best candidate; all learn at the same time. after: called after each pass. first: the number of the first
         pass; the candidates have run those before."""
         from concurrent.futures import ThreadPoolExecutor  # not at the top: few examples need no race
 
@@ -315,11 +317,8 @@ class Selection:
                 after(number, racing)
         return best_of(candidates)
 
-    def run_in_turn(
-        self, candidates: Sequence[GridCandidate], passes: int,
-        after: Callable[[int, list[GridCandidate]], None] = lambda number, ran: None,
-    ) -> GridCandidate | None:
-        """As `run`, with the same result, in the memory of one candidate: those that stay in the race begin again."""
+    def run_in_turn(self, candidates: Sequence[GridCandidate], passes: int, after: AfterPass) -> GridCandidate | None:
+        """As `run`, with the same result, in the memory of one candidate: the others begin again after each drop."""
         for limit in sorted({*(min(number, passes) for number in self.race), passes}):
             for c in [c for c in candidates if not c.ended]:
                 c.restart()
@@ -348,7 +347,7 @@ class Selection:
             at += len(batch)
             self.learned += len(batch)
         if number <= len(c.passes):
-            return  # it is the same as before
+            return  # this pass was scored before
         scored = self._scored(c)
         result = self._stacked(scored, number, None, self._halves)
         if c.best is not None and c.best.loss:
@@ -364,14 +363,14 @@ class Selection:
             c.ended = True
 
     def _is_worth_it(self, before: Any, after: Any) -> bool:
-        """Whether a pass has gained so much, or maybe has, that another one is worth its time."""
+        """Whether the gain of a pass, plus its standard error, is large enough for another pass."""
         n = len(self._y)
         losses, others = (self._losses_of(x[: self.width * n]) for x in (after, before))
         total, difference, error = difference_of(losses, others, self._h, array("I", range(n)))
         return bool(-difference + error >= LARGE_GAIN * total)
 
     def constant_loss(self, constants: Sequence[float]) -> float:
-        """That of constant scores, one for each class, of the examples by which passes are judged."""
+        """The loss of constant scores, one for each class, on the scored examples."""
         n = len(self._y)
         losses = self._losses_of(self._constant_predictions(constants))
         return float(difference_of(losses, losses, self._h, array("I", range(n)))[0])
@@ -381,7 +380,7 @@ class Selection:
         return float(self._scored(c).loss_of([*result.u, *result.offsets])) / sum(self._h)
 
     def losses_of_tenths(self, predictions: Any) -> list[tuple[float, float]]:
-        """Of each tenth of the data in the order of the file, the loss of these predictions and its standard error."""
+        """The loss of these predictions in each tenth of the data, in the order of the file, and its standard error."""
         n = len(self._y)
         losses = self._losses_of(predictions[: self.width * n])
         found: list[tuple[float, float]] = losses_of_tenths(losses, self._h, self.order[:n], len(self.folds))
@@ -391,17 +390,17 @@ class Selection:
         return array("d", (constant + initial for initial in self._initial for constant in constants))
 
     def _losses_of(self, predictions: Any) -> Any:
-        """Of each example of the stack."""
+        """The loss of each example of the stack."""
         return row_losses(self.loss, predictions, self._y)
 
     def _scored(self, c: GridCandidate) -> Any:
-        """The examples of the stack, with the scores of the lanes of a candidate that do not learn them."""
+        """The examples of the stack, with their scores by those lanes of a candidate that do not learn them."""
         assert c.lanes is not None
         scores, _ = next(self._scores(c.lanes, len(self._y)))
         return Scored(self.loss, scores, self._y, self._h, self._initial)
 
     def _scores(self, lanes: Lanes, size: int) -> Iterator[tuple[Any, int]]:
-        """The scores of so many examples, and how many they are; then of as many again, until all are scored."""
+        """The scores of at most `size` examples and their number, again and again, until all are scored."""
         width, folds, at, filled = self.classes * COLUMNS, memoryview(self._judged_folds), 0, 0
         scores = memoryview(array("f", bytes(4 * width * size)))
         keep = self.keeps and self.judge.examples.in_memory
@@ -421,7 +420,7 @@ class Selection:
             yield scores, filled
 
     def _stacked(self, scored: Any, number: int, rows: Any, halves: tuple[Any, Any]) -> PassResult:
-        """The result of a pass for these rows, and their halves."""
+        """The result of a pass on these rows. halves: of these."""
         losses = [loss if math.isfinite(loss) else math.inf for loss in scored.losses(rows)]
         best = min(range(len(losses)), key=losses.__getitem__)
         alone = [float(c == best) for c in range(len(losses))]
@@ -436,7 +435,7 @@ class Selection:
         return PassResult(number, stacked, best, losses, stacked, u[:width], (from_first, from_second), u[width:])
 
     def _choose_nested(self, c: GridCandidate, scored: Any, number: int) -> None:
-        """Choose among the passes so far without each fold."""
+        """For each fold, choose among the passes so far without its examples."""
         if number == 1:
             c.nested = [NestedChoice(math.inf, math.inf) for _ in self._nests]
             c.nested_predictions = array("d", bytes(8 * self.width * len(self._y)))
@@ -462,8 +461,8 @@ class Selection:
         return replace(best, best=replace(best.best, loss=total / sum(self._h)), predictions=found)
 
     def _predicted(self, lanes: Lanes, scored: Any, result: PassResult) -> tuple[Any, Any]:
-        """The out-of-fold predictions of all examples, and those by the best column alone. Each is by the stack of the
-        half that it is not in, or by the whole stack if no stack has seen it."""
+        """The out-of-fold predictions of all examples, and those by the best column alone. An example is predicted by
+        the stack of the half without it, or by the whole stack if that was fitted without it."""
         n, width, size, at = len(self._y), self.width, len(self._judged_folds), 0
         alone, whole = [float(c == result.best) for c in range(COLUMNS)], [*result.u, *result.offsets]
         found, of_column = (memoryview(array("d", [0.0]) * (width * size)) for _ in range(2))
@@ -483,18 +482,18 @@ class Selection:
         return found, of_column
 
     def _predict(self, scores: Any, u: Sequence[float], at: int, out: Any) -> None:
-        """Fill in predictions from those of example `at` on, by their scores."""
+        """Write predictions of examples from `at` on into `out`, by their scores."""
         stacked_scores(self.loss, scores, u, memoryview(self._all_initial)[at : at + len(out)], out)
 
 
 def fitted(scored: Any, alone: list[float], rows: Any = None) -> list[float]:
-    """The stack; the best column alone where the stack turns it round: it has then learned how folds differ."""
+    """The stack; the best column alone if the stack reverses its sign: then it has learned how the folds differ."""
     u: list[float] = scored.fit(alone, STRENGTH, rows)
     return alone if scored.turns_round(u, alone, rows) else u
 
 
 def drop(candidates: Sequence[GridCandidate], number: int, race: Mapping[int, float]) -> None:
-    """End the candidates that are too far behind after a pass, and forget what a model of them would be made of."""
+    """End the candidates with a loss that is too large after a pass, and free their state."""
     losses = [c.best.loss for c in candidates if c.best is not None]
     for c in candidates:
         if number in race and c.best is not None and c.best.loss > race[number] * min(losses):
@@ -503,7 +502,8 @@ def drop(candidates: Sequence[GridCandidate], number: int, race: Mapping[int, fl
 
 
 def close_ones(candidates: Sequence[GridCandidate]) -> list[str]:
-    """The names of those within CLOSE of the best one. Of several with equal losses, only the first."""
+    """The names of candidates with a loss within CLOSE of the least one. Of several with equal losses, only the first.
+    """
     least = min(c.best.loss for c in candidates if c.best is not None)
     found: dict[str, float] = {}
     for c in candidates:
@@ -514,19 +514,20 @@ def close_ones(candidates: Sequence[GridCandidate]) -> list[str]:
 
 
 def best_of(candidates: Sequence[GridCandidate]) -> GridCandidate | None:
-    """The candidate with the least loss, of equal ones the first; None before each of them has finished a pass."""
+    """The candidate with the least loss, the first if several have it; None until each has finished a pass."""
     if not all(c.passes for c in candidates):
         return None
     return min((c for c in candidates if c.best is not None), key=lambda c: c.best.loss, default=None)  # type: ignore
 
 
 def is_better(loss: float, least: float) -> bool:
-    """Whether a loss is less than the least one so far, by more than what does not count."""
+    """Whether a loss is less than the least one so far, by at least LEAST_GAIN."""
     return loss < least * (1 - LEAST_GAIN)
 
 
 def halves(folds: Sequence[int], among: Sequence[int]) -> tuple[bytearray, bytearray]:
-    """The examples of the first half of these folds, and of the second; every second one if a half would be empty."""
+    """Masks of the examples of the first half of these folds, and of the second; if one would be empty, of every second
+    example."""
     middle = len(among) // 2
     first, second = (bytearray(fold in some for fold in folds) for some in (among[:middle], among[middle:]))
     if any(first) and any(second):
@@ -540,7 +541,7 @@ def halves(folds: Sequence[int], among: Sequence[int]) -> tuple[bytearray, bytea
 
 
 def kept(lanes: Lanes, u: Sequence[float]) -> PassState:
-    """u: of the columns of a score."""
+    """The state of lanes after a pass. u: the weights of the columns."""
     n = len(lanes)
     keys = array("I", bytes(4 * n))
     columns = array("f", [0.0]) * (STATE * n * lanes.classes)

@@ -1,7 +1,8 @@
-"""The search space of `vwlite tune`: options of `vwlite train` over algorithms, in units that are the same for all.
+"""The search space of `vwlite tune`: options of `vwlite train`, in units that are the same for all algorithms and data.
 
-A rate is relative to the step that suits the size of the examples; an l1 is relative to the least one that leaves no
-weight. The points of an algorithm are those of Halton's sequence: evenly spread over all options, and always the same.
+A learning rate is relative to the step that suits the size of the examples; an l1 is relative to the smallest one that
+leaves no weight. The points of an algorithm are those of Halton's sequence: evenly spread over all options, and always
+the same.
 """
 
 import math
@@ -16,17 +17,17 @@ from vwlite.algorithms.table import ALGORITHMS, AUTO, Algorithm
 from vwlite.errors import UsageError
 from vwlite.options.spec import option_name
 
-USUAL = ("gd", "adagrad", "adagrad-rda", "ftrl")  # beside auto
+USUAL = ("gd", "adagrad", "adagrad-rda", "ftrl")  # besides auto
 NORMALIZATIONS = ("none", "l2", "log")
 POINTS = 32  # of each algorithm
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29)
-NEAR = 0.1  # by which part of its range an option of a near point differs, at most
+NEAR = 0.1  # an option of a near point differs by at most this share of its range
 
 
 class Scale(NamedTuple):
-    """What rates and strengths are relative to, for a normalization of the data.
+    """The units of rates and strengths, for a normalization of the data.
 
-    largest: the l1 that leaves no weight. length: of examples. deviation: of labels. examples: in a pass.
+    largest: the smallest l1 that leaves no weight. length: of examples. deviation: of labels. examples: in a pass.
     """
 
     largest: float = 1.0
@@ -36,7 +37,7 @@ class Scale(NamedTuple):
 
 
 class Value(NamedTuple):
-    """A value of an option: as it is typed, and what that means."""
+    """A value of an option: the text on the command line, and the parsed value."""
 
     text: str
     value: Any
@@ -47,13 +48,13 @@ Setting = dict[str, Value]  # by option of `vwlite train`
 
 @dataclass(frozen=True)
 class Values:
-    """Some values."""
+    """Values to choose from."""
 
     values: tuple[Value, ...]
 
     @staticmethod
     def of(*words: str) -> "Values":
-        """Values that mean what is typed."""
+        """Values whose text is the value."""
         return Values(tuple(Value(word, word) for word in words))
 
     @property
@@ -66,7 +67,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers between two ends. zero: the share of the points that are 0."""
+    """Numbers between two limits. zero: the share of the points that are 0."""
 
     low: float
     high: float
@@ -75,7 +76,7 @@ class Range:
     zero: float = 0.0
 
     def at(self, u: float) -> Value:
-        """As few digits as are typed."""
+        """A value with few digits, as a user would type it. u: in [0, 1)."""
         if u < self.zero:
             return Value("0", 0.0)
         u = (u - self.zero) / (1 - self.zero)
@@ -91,7 +92,7 @@ Dimension = Values | Range
 
 
 class Point(NamedTuple):
-    """A setting, by where it is in the ranges of the options of its algorithm."""
+    """A setting as a point of the unit cube: the place of each option in its range."""
 
     algorithm: str
     at: tuple[float, ...]
@@ -99,7 +100,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Space:
-    """narrowed: what `--try` has named, by option. scales: of each normalization; empty: not known yet."""
+    """narrowed: the values of `--try`, by option. scales: by normalization; empty: not known yet."""
 
     narrowed: Mapping[str, Dimension]
     loss: str = "logistic"
@@ -111,7 +112,7 @@ class Space:
         return not isinstance(named, Values) or AUTO.name in named.meant
 
     def algorithms(self) -> list[str]:
-        """Those that are tried beside auto. UsageError if --try leaves none."""
+        """The algorithms to try besides auto. UsageError if --try leaves none."""
         options = [name for name in self.narrowed if name != "algorithm"]
         named = self.narrowed.get("algorithm")
         if isinstance(named, Values):
@@ -135,7 +136,7 @@ class Space:
         return named if isinstance(named, Values) else Values.of(*NORMALIZATIONS)
 
     def _dimensions(self, algorithm: str, scale: Scale) -> dict[str, Dimension]:
-        """The options that are tried, with what they can be; the normalization is the first."""
+        """The options to try, with their values; the normalization is the first."""
         a = ALGORITHMS[algorithm]
         found: dict[str, Dimension] = {"normalize": self.normalizations}
         if a.rate:
@@ -143,13 +144,13 @@ class Space:
         if algorithm == "ftrl":
             found["ftrl_beta"] = Values((Value("0.1", 0.1), Value("1", 1.0)))
         if "l1" in a.options and "nonzeros" not in self.narrowed:
-            sums = scale.examples if algorithm == "ftrl" else 1.0  # its l1 is for sums, others' for means
+            sums = scale.examples if algorithm == "ftrl" else 1.0  # its l1 is for sums, that of others for means
             found["l1"] = Range(1e-4, 0.3, zero=0.25).times(scale.largest * sums)
-        apart = ("algorithm", "passes")
-        return found | {name: x for name, x in self.narrowed.items() if name not in apart}
+        others = ("algorithm", "passes")
+        return found | {name: x for name, x in self.narrowed.items() if name not in others}
 
     def points(self, algorithm: str) -> list[Point]:
-        """Those that the search begins with: all, if they are few."""
+        """The points with which the search begins: all, if they are few."""
         dimensions = self._dimensions(algorithm, Scale()).values()
         sizes = [len(x.values) if isinstance(x, Values) else POINTS + 1 for x in dimensions]
         if math.prod(sizes) <= POINTS:
@@ -158,7 +159,7 @@ class Space:
         return [Point(algorithm, _halton(k, len(sizes))) for k in range(1, POINTS + 1)]
 
     def near(self, point: Point, number: int) -> Point:
-        """One with the same values, and numbers that differ a little."""
+        """A point near another: numbers differ a little, other values are the same."""
         dimensions = self._dimensions(point.algorithm, Scale()).values()
         moves = _halton(number, len(point.at))
         at = (
@@ -168,7 +169,7 @@ class Space:
         return Point(point.algorithm, tuple(at))
 
     def setting(self, point: Point, share: float = 1.0) -> Setting:
-        """The options of a point. share: of the examples that are learned."""
+        """The options of a point. share: the share of the examples that is learned."""
         scale = Scale()
         if self.scales:
             scale = self.scales[self.normalizations.at(point.at[0]).value]
@@ -181,12 +182,12 @@ class Space:
 
 
 def words_of(setting: Setting) -> list[str]:
-    """A setting as it is typed."""
+    """The words of a setting on the command line."""
     return [word for name, value in setting.items() for word in (SPECS[name].long, value.text)]
 
 
 def _rates(a: Algorithm, scale: Scale, *, bounded: bool) -> Range:
-    """bounded: the derivative of the loss does not grow with the labels."""
+    """The learning rates to try. bounded: the derivative of the loss does not grow with the labels."""
     if a.name == "gd":  # normalizes values by itself
         return Range(0.2, 20).times(scale.deviation)
     if a.rate == "ftrl_alpha" or a.name.startswith("adagrad"):
@@ -195,7 +196,7 @@ def _rates(a: Algorithm, scale: Scale, *, bounded: bool) -> Range:
 
 
 def _halton(number: int, size: int) -> tuple[float, ...]:
-    """A point of Halton's sequence: the digits of its number, mirrored, in a base for each dimension."""
+    """A point of Halton's sequence: its number with reversed digits, in another base for each dimension."""
     found = []
     for base in PRIMES[:size]:
         u, part, rest = 0.0, 1.0, number

@@ -1,8 +1,8 @@
-"""`--sparse`: learners of adagrad-rda side by side, one for each strength and rate, and the choice of a small model.
+"""`--sparse`: learners of adagrad-rda, one for each strength of l1 and learning rate, and the choice of a small model.
 
-A learner is as good as its progressive predictions of the later examples. The front has, for each number of weights,
-the learner with the least loss. The model is the smallest one that keeps most of the gain over the best constant: that
-of `--algorithm auto`, or for a stream of that of the best learner.
+Learners are compared by the progressive loss of the later examples. The front (Pareto front) has, for each number of
+weights, the learner with the least loss. The model is the smallest one that keeps a given share of the gain over the
+best constant: of the gain of `--algorithm auto`, or, for a stream, of that of the best learner.
 """
 
 import math
@@ -19,13 +19,13 @@ from vwlite.core.rules.frozen import Frozen
 from vwlite.model.learners import field_of, make_expander, make_loss, make_rule
 from vwlite.training.auto.model import WeightScale
 
-RATES = (0.6, 1.8, 5.4)  # for labels of deviation 1 and examples of length 1
+RATES = (0.6, 1.8, 5.4)  # for labels with standard deviation 1 and examples of length 1
 STRENGTHS, FACTOR = 15, 2.0
 NORMALIZATIONS = ("none", "l2", "log")
-NO_WEIGHT = 1e100  # a strength
+NO_WEIGHT = 1e100  # a strength that leaves no weight
 NEVER = (1 << 64) - 1
 
-Parts = Iterable[tuple[Batch, int | None]]  # batches, each with the line before which it ends
+Parts = Iterable[tuple[Batch, int | None]]  # batches, each with the line before which to stop
 
 
 # --- the choice ------------------------------------------------------------------------------
@@ -33,7 +33,7 @@ Parts = Iterable[tuple[Batch, int | None]]  # batches, each with the line before
 
 @dataclass(frozen=True)
 class SparsePoint:
-    """A learner after its pass. loss: of its progressive predictions of the later examples."""
+    """A learner after its pass. loss: the progressive loss of the later examples."""
 
     nonzeros: int
     loss: float
@@ -45,7 +45,7 @@ class SparsePoint:
 
 
 def smallest(front: Sequence[SparsePoint], baseline: float, wanted: float) -> SparsePoint | None:
-    """The smallest model with this gain over the baseline, or the best one if none has it; None if there is no gain."""
+    """The smallest model with this gain over the baseline, or the best model if none has it; None without any gain."""
     if not front or not front[-1].loss < baseline:
         return None
     return next((p for p in front if baseline - p.loss >= wanted), front[-1])
@@ -55,10 +55,10 @@ def smallest(front: Sequence[SparsePoint], baseline: float, wanted: float) -> Sp
 
 
 class JudgedLearner:
-    """A learner whose loss is also known since a mark, an example after which its loss so far was noted.
+    """A learner with its average loss since a mark: an example after which its loss so far was noted.
 
-    mark: the number of that example. 0: every power of two is a mark, and the loss is that since the last but one: of
-    the last half of the examples, or of more, up to three quarters.
+    mark: the number of that example. 0: every power of two is a mark, and the loss counts from the last mark but one:
+    over the last half to three quarters of the examples.
     """
 
     def __init__(self, learner: Learner, mark: int = 0) -> None:
@@ -69,7 +69,7 @@ class JudgedLearner:
         learner.checkpoint_at = mark or 1
 
     def learn(self, batch: Batch, end: int | None) -> None:
-        """MemoryError; OverflowError for a line that cannot be learned."""
+        """Learn a batch up to a line. MemoryError; OverflowError for a line that is too long."""
         line, learner = 0, self.learner
         while not self._diverged:
             line = learner.run(batch, line, end)
@@ -88,7 +88,7 @@ class JudgedLearner:
 
     @property
     def loss(self) -> float:
-        """The average loss since the mark, or of all examples if it was not reached; infinite if learning diverged."""
+        """The average loss since the mark, or of all examples if there was no mark; infinity if learning diverged."""
         tally = self.learner.progressive
         loss, weight = self._marks[0]
         if tally.weight == weight:
@@ -106,30 +106,30 @@ def learn_all(judged: Sequence[JudgedLearner], parts: Parts, pool: Executor) -> 
 
 @dataclass(frozen=True)
 class LearnerMaker:
-    """labels: how weights for labels of mean 0 and deviation 1 become those of the labels."""
+    """Makes learners. labels: how weights for scaled labels become weights for the labels."""
 
     settings: Settings
     labels: WeightScale
 
     def settings_at(self, l1: float, rate: float) -> Settings:
-        """Those of a model."""
+        """The settings of a model."""
         dropped = ("algorithm", "learning_rate", "power_t", "l1")
         kept = {name: x for name, x in vars(self.settings).items() if name not in dropped}
         return replace(Settings.of("adagrad-rda"), **kept, l1=l1, learning_rate=rate)
 
     def learner(self, l1: float, rate: float, offset: float | None = None) -> Learner:
-        """A learner whose score begins with the offset, which is that of the labels if it is not given."""
+        """A learner whose score has this offset; None: that of the labels."""
         settings = self.settings_at(l1, rate)
         loss, expander = make_loss(settings), make_expander(settings)
         rule = make_rule(settings, loss, expander.constant_key)
         return OffsetLearner(rule, loss, expander, offset=self.labels.shift if offset is None else offset)
 
     def empty(self, score: float) -> Learner:
-        """A learner that begins with the best constant, and has an intercept and no other weight."""
+        """A learner whose first score is a constant; it has an intercept and no other weight."""
         return self.with_settings(constant=True).learner(NO_WEIGHT, RATES[0] * self.labels.scale, score)
 
     def constant(self, score: float) -> Learner:
-        """A learner that predicts a constant."""
+        """A learner that predicts a constant and learns nothing."""
         loss, expander = make_loss(self.settings), make_expander(self.settings)
         rule = Frozen(loss, constant_key=expander.constant_key)
         return OffsetLearner(rule, loss, expander, offset=score, learn=False)
@@ -139,7 +139,7 @@ class LearnerMaker:
 
 
 def intercept_at(learner: Learner, slots: bytearray) -> int | None:
-    """Which of a learner's slots is that of the intercept."""
+    """The number of the slot of the intercept; None if there is none."""
     key = learner.expander.constant_key
     if key is None:
         return None
@@ -152,7 +152,7 @@ def intercept_at(learner: Learner, slots: bytearray) -> int | None:
 
 @dataclass(frozen=True)
 class SparseGrid:
-    """Strengths and rates. largest: a strength that leaves no weight; step: the rate of RATES for these data."""
+    """Strengths and rates. largest: a strength that leaves no weight. step: the factor of RATES for these data."""
 
     normalize: str
     largest: float
@@ -172,21 +172,21 @@ class SparseGrid:
 
 
 def rounded(x: float) -> float:
-    """With three digits, as somebody would type it."""
+    """x with three digits, as a user would type it."""
     return float(f"{x:.3g}")
 
 
 def grid_of(normalize: str, learner: Learner, deviation: float) -> SparseGrid:
-    """The grid by the sums of a learner without weights. deviation: of the labels.
+    """The grid, from the sums of a learner without weights. deviation: the standard deviation of the labels.
 
-    The largest strength is the largest |mean gradient| of a feature. Rates are for the length of examples: the root of
-    the mean of x'x, weighted by the squares of the loss's derivatives.
+    The largest strength is the largest |mean gradient| of a feature. Rates are divided by the length of examples: the
+    root of the mean of x'x, weighted by the squares of the derivatives of the loss.
     """
     rule = learner.rule
     slots = rule.slots()
     z, squares = (field_of(rule, slots, name).tolist() for name in ("z", "S"))
     at = intercept_at(learner, slots)
-    if at is None:  # every prediction was right
+    if at is None:  # all predictions were right, and all gradients 0
         return SparseGrid(normalize, 0.0, deviation)
     del z[at]
     of_intercept = squares.pop(at)
@@ -197,8 +197,8 @@ def grid_of(normalize: str, learner: Learner, deviation: float) -> SparseGrid:
 def best_grid(
     maker: LearnerMaker, names: Sequence[str], constant: float, parts: Callable[[], Parts], pool: Executor
 ) -> SparseGrid:
-    """The grid of the normalization with the least loss for the smallest strength, at its best rate; of equal ones the
-    first. constant: the best constant score. parts: the examples that decide it."""
+    """The grid of the best normalization: that with the least loss at the smallest strength and its best rate.
+    constant: the best constant score. parts: the examples that decide."""
     empty = [JudgedLearner(maker.with_settings(normalize=name).empty(constant)) for name in names]
     learn_all(empty, parts(), pool)
     grids = [grid_of(name, j.learner, maker.labels.scale) for name, j in zip(names, empty, strict=True)]

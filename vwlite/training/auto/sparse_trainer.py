@@ -1,4 +1,4 @@
-"""`vwlite train --sparse`: learners of adagrad-rda, of which the smallest good one is the model."""
+"""`vwlite train --sparse`: the trainer of learners of adagrad-rda; the smallest good one is the model."""
 
 import math
 from array import array
@@ -48,7 +48,7 @@ from vwlite.training.front import front_of
 from vwlite.training.trainer import Job
 from vwlite.training.verdict import normalization
 
-DECIDING = 5000  # examples by which the grid is chosen
+DECIDING = 5000  # the first examples, which choose the grid
 FEATURE = 120  # bytes of a feature in the table of a learner, at most
 AS_THEY_COME = "examples are learned as they come, and learners are compared by their last half or a bit more"
 HEADER = "nonzero weights  loss      l1         learning rate"
@@ -66,7 +66,7 @@ REFUSED = {
 
 
 def check_options(o: TrainOptions) -> None:
-    """UsageError for options of a run that it has no use for."""
+    """UsageError for options that `--sparse` does not use."""
     for name, why in REFUSED.items():
         if name in o.given:
             raise UsageError(f"{option_name(name)} has no effect with --sparse: {why}")
@@ -84,23 +84,22 @@ def check_options(o: TrainOptions) -> None:
 
 
 class SparseTrainer(DataTrainer):
-    """Files are learned in drawn order, first by `--algorithm auto`; learners are judged by their second half. A stream
-    is learned as it comes.
-    """
+    """Learns files in drawn order, first with `--algorithm auto`; learners are compared by the second half of the
+    examples. A stream is learned in one pass, in its order."""
 
-    judged: Sequence[JudgedLearner] | None = None  # of a stream
+    judged: Sequence[JudgedLearner] | None = None  # the learners of a stream; the last one is the constant
     grid: SparseGrid | None = None
     front: Sequence[SparsePoint] = ()
     point: SparsePoint | None = None  # None: the intercept alone is the model
-    gain: float | None = None  # of `--algorithm auto` over the best constant; None: it was not learned
-    features = 0  # of the model, with weights of 0
+    gain: float | None = None  # of `--algorithm auto` over the best constant; None: it has not learned
+    features = 0  # of the model, also those with a weight of 0
 
     def __init__(self, job: Job, data: AutoData, stack: ExitStack) -> None:
         resolved = replace(job.resolved, why="learners of adagrad-rda, as --sparse is given")
         super().__init__(job._replace(resolved=resolved), data)
         self._auto, self._loader = Race(Setup(self.listener, Grid, ModelLoader), data), ModelLoader(data)
         self.pool = stack.enter_context(ThreadPoolExecutor(job.options.threads))
-        self._checked = 0  # bytes of the learners of a stream when memory was looked at last
+        self._checked = 0  # bytes of the learners of a stream at the last check of memory
 
     def stop(self) -> None:
         super().stop()
@@ -122,10 +121,10 @@ class SparseTrainer(DataTrainer):
                 return
         learner = self._loader.learner(self._model_settings())
         self._load(learner, best)
-        self._feed_given(learner, batches, array("d", []))  # counts them
+        self._feed_given(learner, batches, array("d", []))  # counts the examples
 
     def _gain_of_auto(self, examples: DrawnExamples) -> float:
-        """How much less the loss of `--algorithm auto` is than that of the best constant, out of fold."""
+        """The loss of the best constant minus the out-of-fold loss of `--algorithm auto`."""
         auto, data = self._auto, self.data
         auto.learn(examples)
         if auto.best is None or auto.best.best is None:
@@ -133,7 +132,7 @@ class SparseTrainer(DataTrainer):
         return (data.baseline - auto.best.best.loss) * data.labels_as.loss_scale
 
     def _best_of(self, examples: DrawnExamples) -> Learner | None:
-        """The learner that is chosen, after learning the examples; None: the intercept alone."""
+        """The chosen learner, after it has learned the examples; None: the intercept alone."""
         n = self.data.summary.examples
         maker = self._choose_grid(lambda: first_lines(examples.batches(), DECIDING))
         assert self.grid is not None
@@ -152,7 +151,7 @@ class SparseTrainer(DataTrainer):
         if self.point is None:
             return None
         at = points.index(self.point)
-        if len(judged) < len(points):  # not all of them fit
+        if len(judged) < len(points):  # not all fit into memory at once
             judged = [JudgedLearner(maker.learner(*pairs[at]))]
             learn_all(judged, self._until_stopped(examples), self.pool)
             return judged[0].learner
@@ -165,14 +164,14 @@ class SparseTrainer(DataTrainer):
             yield batch, None
 
     def _choose_grid(self, parts: Callable[[], Parts]) -> LearnerMaker:
-        """Choose the grid by the first examples; what makes its learners."""
+        """Choose the grid by the first examples. Returns the maker of its learners."""
         maker = LearnerMaker(self.data.settings, self.data.weights_as)
         names = [self.data.settings.normalize] if "normalize" in self.options.typed else NORMALIZATIONS
         self.grid = best_grid(maker, names, self.data.constant(), parts, self.pool)
         return maker.with_settings(normalize=self.grid.normalize)
 
     def _fit(self) -> int:
-        """How many learners fit into memory."""
+        """The number of learners that fit into memory."""
         assert self.grid is not None
         one, room = FEATURE * self.data.summary.features, available_memory()
         if room is None:
@@ -190,7 +189,7 @@ class SparseTrainer(DataTrainer):
         allowed, most = self.front, self.options.most_weights
         if most is not None:
             allowed = [p for p in self.front if p.nonzeros <= most]
-        is_best = most is not None and "sparse" not in self.options.given  # of those that are small enough
+        is_best = most is not None and "sparse" not in self.options.given  # take the best of the allowed ones
         wanted = math.inf if is_best else self.options.sparse * self._largest_gain
         self.point = smallest(allowed, self.data.baseline, wanted)
         self.listener.say(HEADER)
@@ -200,7 +199,7 @@ class SparseTrainer(DataTrainer):
 
     @property
     def _largest_gain(self) -> float:
-        """That of which a share is kept."""
+        """The gain of which a share is kept."""
         return self.gain if self.gain is not None else self.data.baseline - self.front[-1].loss if self.front else 0.0
 
     # --- a stream ----------------------------------------------------------------------------
@@ -235,7 +234,7 @@ class SparseTrainer(DataTrainer):
         self.feed(batch)
 
     def _check_memory(self) -> None:
-        """MemoryError before the tables grow beyond it."""
+        """MemoryError before the tables need more memory than there is."""
         assert self.judged is not None
         taken = sum(j.learner.rule.table_bytes for j in self.judged)
         room = available_memory() if taken > self._checked else None
@@ -260,7 +259,7 @@ class SparseTrainer(DataTrainer):
             self.data.hints.append(ORDERED)
 
     def _is_worse_than_constant(self) -> bool:
-        """Whether the model is, for a sample of the stream, though its predictions before learning were better."""
+        """Whether the model is worse on a sample of the stream, though its progressive predictions were better."""
         judge, sample = self._loader.learner(self.settings), self._reservoir.batch()
         judge.rule.load(self.learner.rule.scalars(), self.learner.rule.slots())
         give_nothing(judge, sample, 1)
@@ -271,7 +270,7 @@ class SparseTrainer(DataTrainer):
     # --- the model ---------------------------------------------------------------------------
 
     def _model_settings(self) -> Settings:
-        """Those of the model that was chosen; of the intercept alone before."""
+        """The settings of the chosen model, or of the intercept alone before the choice."""
         if self.point is None or self.grid is None:
             usual = Settings.of("adagrad-rda").learning_rate
             return LearnerMaker(self.data.settings, self.data.weights_as).settings_at(0.0, usual)
@@ -279,7 +278,7 @@ class SparseTrainer(DataTrainer):
         return maker.settings_at(self.point.l1, self.point.rate)
 
     def _load(self, learner: GivenPredictions, best: Learner | None) -> None:
-        """Put the weights of the model into the learner of the run. best: None: the intercept alone."""
+        """Load the weights of the model into the learner of the run. best: None: the intercept alone."""
         self.learner, self.settings = learner, self._model_settings()
         if best is None:
             self._load_intercept(learner)
@@ -298,8 +297,8 @@ class SparseTrainer(DataTrainer):
 
     @property
     def _inertia(self) -> float:
-        """By how much the squared gradients of the intercept grow when it becomes that of the labels: a weight of
-        adagrad-rda falls as they grow, which a run that continues could not make up for."""
+        """The factor of the squared gradients of the intercept when labels are scaled back. A weight of adagrad-rda
+        falls as these sums grow; without the factor, a continued run could not correct that."""
         return max(1.0, abs(self.data.weights_as.shift) / self.data.weights_as.scale)
 
     def _load_intercept(self, learner: GivenPredictions) -> None:
@@ -334,7 +333,7 @@ class SparseTrainer(DataTrainer):
         return {"chosen": in_json(self.chosen()), "front": front}
 
     def about_model(self) -> Iterator[str]:
-        """Nothing: it is in `chosen`."""
+        """Nothing: all is in `chosen`."""
         yield from ()
 
     def judged_on(self) -> str:
@@ -376,7 +375,7 @@ def reported(p: SparsePoint) -> dict[str, float]:
 
 
 def first_lines(batches: Iterable[Batch], most: int) -> Iterator[tuple[Batch, int]]:
-    """The first lines of batches: each batch with where they end in it."""
+    """The first lines of batches: each batch with the line before which to stop."""
     for batch in batches:
         yield batch, min(most, len(batch))
         most -= len(batch)

@@ -1,4 +1,4 @@
-"""One pass over a stream: the candidates side by side at first, then the best of them alone."""
+"""One pass over a stream: at first all candidates learn, then the best of them alone."""
 
 import math
 import sys
@@ -14,26 +14,26 @@ from vwlite.core.learn.losses import Loss
 from vwlite.records import record
 from vwlite.training.auto.selection import COLUMNS, GridCandidate, LabelScale, PassResult, kept
 
-KEPT_EXAMPLES = 12_000  # a stream that is not longer is learned as a file,
-KEPT_BYTES = 1 << 26  # ... or that does not take more memory
+KEPT_EXAMPLES = 12_000  # a stream is learned like a file if it has at most so many examples,
+KEPT_BYTES = 1 << 26  # ... and they take at most so much memory
 SIDE_BY_SIDE = 20_000  # examples that all candidates learn
 
 
 @record
 class StreamCandidate:
-    """A normalization, and what learns from its values."""
+    """A normalization, and the learner of its values."""
 
     name: str
     learner: StreamLearner
 
     @property
     def loss(self) -> float:
-        """The progressive loss: of the stack, or of the best column if that is less."""
+        """The progressive loss of the stack, or of the best column if that is less."""
         return float(min(self.learner.losses))
 
 
 class Stream:
-    """The pass. Losses and predictions are for labels as they are learned."""
+    """The pass over a stream. Losses and predictions are for scaled labels."""
 
     def __init__(self, loss: Loss, labels: LabelScale, candidates: Sequence[tuple[str, Lanes]]) -> None:
         self._loss, self._labels = loss, labels
@@ -48,7 +48,7 @@ class Stream:
         return min(self.candidates, key=lambda c: c.loss)
 
     def learn(self, batch: Batch) -> Any:
-        """Learn a batch; for each line that is an example its prediction, which was made before."""
+        """Learn a batch. Returns by line the prediction of its example before it was learned."""
         self._reservoir.take(batch)
         found, begin = array("d", bytes(8 * len(batch))), 0
         while begin < len(batch):
@@ -81,7 +81,7 @@ class Stream:
 
     @property
     def examples(self) -> int:
-        """Examples that were learned."""
+        """The number of examples that were learned."""
         return int(self._reservoir.seen)
 
     @property
@@ -90,7 +90,7 @@ class Stream:
 
     @property
     def best_constant(self) -> float:
-        """The best constant prediction of a loss for which that is no mean."""
+        """The best constant prediction, for a loss where that is not the mean label."""
         return float(self._reservoir.best_constant) * self._labels.scale + self._labels.mean
 
     @property
@@ -98,16 +98,16 @@ class Stream:
         return bool(self._reservoir.least == self._reservoir.most)
 
     def constant_loss(self, score: float) -> float:
-        """The loss of a constant score over all examples, which have no initial predictions."""
+        """The loss of a constant score over all examples, if these have no initial predictions."""
         return float(self._reservoir.constant_loss(score))
 
     def state(self) -> dict[str, Any]:
-        """All that was learned, which `load` restores."""
+        """The state of the stream, for `load`."""
         learners = {c.name: c.learner.state() for c in self.candidates}
         return {"candidates": learners, "reservoir": self._reservoir.state(), "sample": packed(self.sample())}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Restore the state of a stream with these candidates, in a new one."""
+        """Restore a state in a new stream with the same candidates."""
         for c in self.candidates:
             c.learner.load(state["candidates"][c.name])
         self._reservoir.load(state["reservoir"], unpacked(state["sample"]))
@@ -118,10 +118,11 @@ class Stream:
         return found
 
     def checked(self, c: GridCandidate, batch: Batch, baseline: float) -> GridCandidate | None:
-        """The model for a sample of the stream: c, if it is better than the best constant, else the column with the
-        least loss, or None for the constant. baseline: the loss of that.
+        """The model to use, by its loss on a sample of the stream: c, if it is better than the best constant, else the
+        column with the least loss, or None for the constant. baseline: the loss of the constant.
 
-        One pass over data in order, such as sorted by label, has progressive losses that look perfect, and a bad model.
+        If data are in an order, as sorted by label, the progressive losses of one pass look perfect, and the model is
+        bad.
         """
         assert c.best is not None and c.lanes is not None
         labels = self._labels

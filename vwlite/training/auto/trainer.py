@@ -1,4 +1,4 @@
-"""`--algorithm auto`: candidates with grids of learning rates, stacked, in passes or over a stream."""
+"""The trainer of `--algorithm auto`: candidates with a grid of learning rates each, and a stack of their scores."""
 
 import math
 from array import array
@@ -16,17 +16,16 @@ from vwlite.input.parsing import EXAMPLE
 from vwlite.model.header import COUNTERS
 from vwlite.options.spec import option_name
 from vwlite.output.results import Result
-from vwlite.output.text import shown
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import NOT_AUTO
-from vwlite.training.auto.account import Account
-from vwlite.training.auto.auto_data import AutoData, apart
+from vwlite.training.auto.auto_data import AutoData, detached
 from vwlite.training.auto.data import Batches, DrawnExamples
 from vwlite.training.auto.data_trainer import DataTrainer
+from vwlite.training.auto.description import Description
 from vwlite.training.auto.grid import Grid
 from vwlite.training.auto.learning import FilePredictions, StreamLearning, learned_in_passes
 from vwlite.training.auto.loader import ModelLoader
-from vwlite.training.auto.model import INTERCEPT, WeightScale
+from vwlite.training.auto.model import WeightScale
 from vwlite.training.auto.race import SAMPLED, Outcome, Race, Setup
 from vwlite.training.auto.reading import is_large
 from vwlite.training.auto.stream import Stream
@@ -40,7 +39,7 @@ ONE_PASS_OF_STREAM = "one pass, as standard input cannot be read again: name fil
 
 
 def check_options(o: TrainOptions) -> None:
-    """UsageError for options of a run that it has no use for."""
+    """UsageError for options that `--algorithm auto` does not use."""
     for name, why in NOT_AUTO.items():
         if name in o.given:
             raise UsageError(f"{option_name(name)} has no effect with --algorithm auto: {why}")
@@ -51,11 +50,11 @@ def check_options(o: TrainOptions) -> None:
 
 
 class AutoTrainer(DataTrainer):
-    """Files are learned in passes by all candidates; a stream as it comes."""
+    """Learns files in passes, and a stream in one pass."""
 
     grid: ClassVar[type[Grid]] = Grid
     loader: ClassVar[type[ModelLoader]] = ModelLoader
-    intercepts: Sequence[float] = ()  # of the model, one for each class
+    intercepts: Sequence[float] = ()  # of the model: one for each class
     batches: Batches  # of files
 
     def __init__(self, job: Job, data: AutoData) -> None:
@@ -65,22 +64,22 @@ class AutoTrainer(DataTrainer):
         checkpoint = WeakMethod(self._checkpoint)
         setup = Setup(self.listener, self.grid, self.loader, any(writes.values()), checkpoint, self.started_at)
         self.race, self.outcome = Race(setup, data), Outcome()
-        self.stream = StreamLearning(self.race, self.source)
+        self.stream = StreamLearning(self.race)
 
     def stop(self) -> None:
         super().stop()
         self.race.stop()
 
-    def _apart(self, data: AutoData, outcome: Outcome) -> "AutoTrainer":
-        """A trainer with these data, which tells and keeps no predictions, and does not change this one."""
+    def _detached(self, data: AutoData, outcome: Outcome) -> "AutoTrainer":
+        """A trainer with these data, for a checkpoint: it writes no predictions, and does not change this trainer."""
         found = type(self)(self.job, data)
         found._loader, found.outcome, found.drawn = self.loader(data), outcome, self.drawn
         found.stopped, found.started_at = self.stopped, self.started_at
         return found
 
     def _checkpoint(self, data: AutoData, outcome: Outcome, number_of_pass: int) -> None:
-        """A checkpoint of passes: the model is that of a race as of now."""
-        found = self._apart(data, outcome)
+        """Give the listener a checkpoint between passes. outcome: of the race at this time."""
+        found = self._detached(data, outcome)
         found.pass_number = number_of_pass
         found._feed_given(found._load_model(), self.batches, array("d", []))
         self.listener.on_checkpoint(found)
@@ -97,7 +96,7 @@ class AutoTrainer(DataTrainer):
         if data.summary.examples and data.baseline:
             examples = DrawnExamples.of(data.summary, batches)
             self.drawn = examples.batches
-            self.outcome = learned_in_passes(self.race, self.source, examples, batches)
+            self.outcome = learned_in_passes(self.race, examples, batches)
             assert self.outcome.settings is not None and self.outcome.summary is not None
             data.settings, data.summary = self.outcome.settings, self.outcome.summary
             self.pass_number = self.race.pass_number
@@ -112,16 +111,16 @@ class AutoTrainer(DataTrainer):
             self._feed_judge(data.validation_batches, found.in_file(data.validation.summary))
         else:
             scores = found.in_file(data.summary)
-        self._feed_given(learner, batches, scores)  # or counts them only
+        self._feed_given(learner, batches, scores)  # without scores, the examples are only counted
 
     def _check_baseline(self) -> None:
-        """DataError if no loss can be compared with that of the best constant."""
+        """DataError if the loss of the best constant is not finite: no loss can be compared with it."""
         if not math.isfinite(self.data.baseline):
             raise DataError("the loss of the best constant is not finite: importances of examples are too large")
 
     def _learn_once(self, examples: DrawnExamples) -> None:
-        """Learn examples that are too few for folds in one pass, in drawn order, and predict each before it is
-        learned; if the intercept is the model, its loss counts."""
+        """Learn examples in one pass, in drawn order, if they are too few for folds. Each is predicted before it is
+        learned. If the model is the intercept alone, the reported loss is that of the intercept."""
         self._begin(examples.first(SAMPLED).batches)
         self.listener.on_begin(self)
         scores = self.stream.predictions(examples)
@@ -134,7 +133,7 @@ class AutoTrainer(DataTrainer):
         self._feed_given(self._load_model(), self.batches, scores)
 
     def _feed_judge(self, batches: Iterable[Batch], scores: Any, scale: WeightScale | None = None) -> None:
-        """Measure the model by examples that it has not learned, with these scores."""
+        """Measure the model on examples that it has not learned. scores: of these examples."""
         judge = self._loader.learner(self.settings, scale or WeightScale())
         judge.answers_blank_lines = False
         self._feed_given(judge, batches, scores)
@@ -151,10 +150,10 @@ class AutoTrainer(DataTrainer):
         return super().has_learned or (self.data.stream is not None and self.data.stream.examples > 0)
 
     def so_far(self) -> "AutoTrainer":
-        """A trainer that has the model of the stream so far; this one goes on as if there were no such trainer."""
-        found, counted = self._apart(apart(self.data), self.outcome), self.learner
+        """A trainer with the model of the stream so far. It does not change this trainer."""
+        found, counted = self._detached(detached(self.data), self.outcome), self.learner
         if found.data.stream is None:
-            found.reader.begin_apart(found)
+            found.reader.begin_detached(found)
         else:
             before = {name: self.job.before.get(name, 0) + getattr(counted, name) for name in COUNTERS}
             found.job, found.race.grid.dense = self.job._replace(before=before), self.race.grid.dense
@@ -168,8 +167,8 @@ class AutoTrainer(DataTrainer):
         self, dense: list[tuple[int, float, bool]], stream: dict[str, Any], counters: dict[str, int],
         range_of_labels: tuple[float, float],
     ) -> None:
-        """Go on with a stream that another trainer has learned, whose labels the data have. dense: its columns of
-        `center`. stream: the state of it. counters: of its learner, and those before it."""
+        """Continue a stream that another trainer began; the data know its labels. dense: its columns of `center`.
+        stream: its state. counters: of its learner, with those of the runs before."""
         self.data.scale_labels()
         self.race.grid.dense = dense
         self._begin(tuple, stream["candidates"]).load(stream)
@@ -177,7 +176,7 @@ class AutoTrainer(DataTrainer):
         self.learner.min_label, self.learner.max_label = range_of_labels
 
     def _begin(self, sample: Any, names: Iterable[str] = ()) -> Stream:
-        """Begin a stream, as of `StreamLearning.begin`."""
+        """Create the stream and the learner of the run. Arguments as in `StreamLearning.begin`."""
         found = self.stream.begin(sample, names)
         self.settings = self.data.settings
         self.learner = self._loader.learner(self.settings, self.data.weights_as)
@@ -195,7 +194,7 @@ class AutoTrainer(DataTrainer):
             self.learn(batch)
 
     def learn(self, batch: Batch) -> None:
-        """Learn a batch, with the checkpoints in it."""
+        """Learn a batch, and give the listener the checkpoints that are due in it."""
         while (most := self.listener.next_checkpoint(self.learner.examples)) is not None:
             end = line_after(batch, most)
             if end is None:
@@ -203,9 +202,9 @@ class AutoTrainer(DataTrainer):
             self._learn_part(batch.part(0, end))
             if self.stopped:
                 return
-            apart = self.so_far()
-            apart.lines_learned = self.learner.lines
-            self.listener.on_checkpoint(apart)
+            found = self.so_far()
+            found.lines_learned = self.learner.lines
+            self.listener.on_checkpoint(found)
             batch = batch.part(end, len(batch))
         self._learn_part(batch)
         if self.listener.is_checkpoint_due(0):
@@ -233,7 +232,7 @@ class AutoTrainer(DataTrainer):
     # --- the model ---------------------------------------------------------------------------
 
     def _load_model(self, learner: GivenPredictions | None = None) -> GivenPredictions:
-        """Put the weights of the model into a learner, or into a new one; it becomes that of the run."""
+        """Load the model into this learner, or into a new one, which becomes the learner of the run."""
         found = self._loader.loaded(self.outcome.best, self.outcome.dense, learner)
         self.learner, self.settings, self.intercepts = found
         return found.learner
@@ -244,7 +243,7 @@ class AutoTrainer(DataTrainer):
             at = model.records * bisect_left(model.keys, self.learner.expander.constant_key or 0)
             for k, intercept in enumerate(self.intercepts):
                 model.weights[at + k] = intercept  # large if labels or values have an offset: all digits count
-        return replace(model, passes=self.account.passes())
+        return replace(model, passes=self.description.passes())
 
     def _models_of_folds(self) -> Any:
         best = self.outcome.best
@@ -256,19 +255,19 @@ class AutoTrainer(DataTrainer):
     # --- what is said of it ------------------------------------------------------------------
 
     @property
-    def account(self) -> Account:
-        return Account(self.outcome, self.data)
+    def description(self) -> Description:
+        return Description(self.outcome, self.data)
 
     def chosen(self) -> dict[str, Any]:
-        return self.account.chosen()
+        return self.description.chosen()
 
     def more_for_report(self) -> dict[str, Any]:
-        return self.account.report()
+        return self.description.report()
 
     @property
     def where(self) -> str:
         if self.held is not None:
-            return self.account.where
+            return self.description.where
         return super().where or ("out_of_fold" if self.data.stream is None else "")
 
     def results(self) -> list[Result]:
@@ -277,31 +276,27 @@ class AutoTrainer(DataTrainer):
         if features.without is not None and self.data.settings.derived:
             found += [Result("derived", self.data.settings.derived.summary()),
                       Result("loss_without_derived_features", features.without)]
-        if self.outcome.best is not None:
-            c, how = self.chosen(), ", ".join(self.how())
-            losses = f"{c['loss is']} {shown(c['loss'])}, baseline {shown(c['baseline'])}"
-            found.append(Result("chosen", f"{how}; {losses}"))
-        elif self.data.summary.examples:
-            found.append(Result("chosen", INTERCEPT))
+        if self.outcome.best is not None or self.data.summary.examples:
+            found.append(Result("chosen", self.description.in_words()))
         return found + [r for r in others if r.key != "passes_used"]
 
     def about_model(self) -> Iterator[str]:
-        """What the derived features are; the rest is in `chosen`."""
-        yield from self.account.about_features(is_whole=not self.stopped)
+        """The derived features; all else is in `chosen`."""
+        yield from self.description.about_features(is_whole=not self.stopped)
 
     def judged_on(self) -> str:
-        return self.account.judged_on()
+        return self.description.judged_on()
 
     def how(self) -> list[str]:
-        return self.account.how()
+        return self.description.how()
 
     def _doubts(self) -> Iterator[str]:
-        yield from self.account.doubts()
+        yield from self.description.doubts()
         yield from super()._doubts()
 
 
 def line_after(batch: Batch, examples: int) -> int | None:
-    """The line after so many examples of a batch; None if it has fewer."""
+    """The number of the line after so many examples of a batch; None if it has fewer."""
     if examples > len(batch):
         return None
     for line, kind in enumerate(batch.kind):

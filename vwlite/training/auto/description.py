@@ -1,4 +1,4 @@
-"""What is said of the outcome of `--algorithm auto`: in the header of its model, the summary and the report."""
+"""Descriptions of the outcome of `--algorithm auto`, for the header of the model, the summary and the report."""
 
 import math
 from collections.abc import Iterator
@@ -17,19 +17,19 @@ from vwlite.training.auto.selection import by_column
 from vwlite.training.trainer import finite
 from vwlite.training.verdict import count_of_passes, normalization
 
-ERRORS_APART = 4  # standard errors by which the loss of the last tenth of the rows differs,
-SPREADS_APART = 3  # ... and standard deviations of the tenths before
+ERRORS_APART = 4  # a note says that the last tenth of the rows differs if its loss does so by more standard errors,
+SPREADS_APART = 3  # ... and by more standard deviations of the losses of the tenths before
 
 
-class Account:
-    """Of an outcome, and the data that it is of."""
+class Description:
+    """Describes an outcome, with its data."""
 
     def __init__(self, outcome: Outcome, data: AutoData) -> None:
         self._outcome, self._features, self._data, self.best = outcome, outcome.features, data, outcome.best
         self._holds_out = outcome.selection is not None and outcome.selection.holds_out
 
     def passes(self) -> list[dict[str, float | None]]:
-        """The losses of the passes of what was chosen, for the model."""
+        """The losses of the passes of the chosen candidate, for the model."""
         if self.best is None or self._data.stream is not None or len(self.best.passes) < 2:
             return []
         kind = WHERE[self.where]
@@ -44,14 +44,24 @@ class Account:
         has_both = self._features.without is not None and self._features.with_first is None  # of the same examples
         return found | {
             "normalize": self.best.name, "pass": result.number, "passes": self._outcome.passes_used,
-            "weights": by_column(self.best.rates, result.u), "loss": result.loss * scale,
-            "loss is": f"{WHERE[self.where]} {called(data.settings.loss)}",
+            "weights": by_column(self.best.rates, result.u), "loss": result.loss * scale, "loss is": self._loss_is,
         } | ({"loss without derived features": self._features.without} if has_both else {}) | (
             {"offsets": list(result.offsets)} if result.offsets else {})
 
+    def in_words(self) -> str:
+        """The choice as a sentence, with its loss and that of the best constant."""
+        if self.best is None or self.best.best is None:
+            return INTERCEPT
+        loss, baseline = (x * self._data.labels_as.loss_scale for x in (self.best.best.loss, self._data.baseline))
+        return f"{', '.join(self.how())}; {self._loss_is} {shown(loss)}, baseline {shown(baseline)}"
+
+    @property
+    def _loss_is(self) -> str:
+        return f"{WHERE[self.where]} {called(self._data.settings.loss)}"
+
     @property
     def where(self) -> str:
-        """Of which predictions the loss is by which models are chosen, as of `Result`."""
+        """The predictions whose loss chooses the model: a key of `WHERE`."""
         if self._data.stream is not None:
             return "progressive"
         if self._data.validation is not None:
@@ -59,8 +69,8 @@ class Account:
         return "holdout" if self._holds_out else "out_of_fold"
 
     def _digest(self) -> dict[str, str]:
-        """That of the examples, which does not depend on how they are split into files and written there. Without, if a
-        stream was longer than what is kept of it."""
+        """The digest of the examples; it does not depend on their files and format. Empty for a stream that is longer
+        than the part of it that is kept."""
         if self._data.stream is not None:
             return {}
         s, found = self._data.summary, blake2b(digest_size=16)
@@ -79,12 +89,12 @@ class Account:
         return {"chosen": in_json(self.chosen()), **sample, "candidates": passes}
 
     def _reported(self, loss: float) -> float | None:
-        """A loss of labels as they are; None if it is not finite."""
+        """A loss in the unit of the labels; None if it is not finite."""
         return finite(loss * self._data.labels_as.loss_scale)
 
     def about_features(self, *, is_whole: bool) -> Iterator[str]:
-        """What the derived features are, or that none are of use; nothing, if none were tried, or
-        a signal came before all were (is_whole)."""
+        """The derived features, or a sentence that none help; nothing if none were tried. is_whole: no signal came
+        before all were tried."""
         derived = self._data.settings.derived
         if self._features.without is not None and derived:
             loss = called(self._data.settings.loss)
@@ -113,7 +123,7 @@ class Account:
         return [normalization(self.best.name), passes, update_of(self.best)]
 
     def doubts(self) -> Iterator[str]:
-        """Why the model, or its loss, may not be good."""
+        """Reasons why the model, or its loss, may not be good."""
         best = self.best
         if best is not None and best.best is not None and best.best.loss >= self._data.baseline:
             yield "on examples that took no part in its choice, the model is no better than the best constant"
@@ -122,7 +132,7 @@ class Account:
         yield from self._about_last_rows()
 
     def _about_last_rows(self) -> Iterator[str]:
-        """Whether the last tenth of the rows is another world than the tenths before, which are much alike."""
+        """A message if the loss of the last tenth of the rows differs from those of the tenths before."""
         data, found = self._data, self._outcome.selection
         is_of_all = data.validation is None and data.stream is None and self._outcome.places is None
         if self.best is None or found is None or not is_of_all or data.summary.examples < FEW:

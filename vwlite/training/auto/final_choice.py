@@ -1,4 +1,4 @@
-"""What becomes the model of a race: its best candidate, or less, where that would mislead."""
+"""The final choice of a race: its best candidate, or a simpler model if the out-of-fold losses mislead."""
 
 from dataclasses import replace
 
@@ -8,27 +8,27 @@ from vwlite.runs.run import feed
 from vwlite.training.auto.loader import ModelLoader, give_nothing
 from vwlite.training.auto.selection import COLUMNS, GridCandidate, Selection
 
-MOST_CHECKED = 100_000  # examples that a model has learned, by which it is checked
+MOST_CHECKED = 100_000  # learned examples on which a model is checked
 DISAGREE = "the folds and the model disagree: the best constant is better on the examples that the model has learned"
-MISLED = 0.01  # of the loss of the constant, by which a model must not be worse on what it has learned than out of fold
+MISLED = 0.01  # of the constant's loss: a model may be so much worse on learned examples than out of fold
 MISLEADING = "lines that stand together are alike, so losses out of fold are not those of new rows: shuffle the lines"
 
 
-class Settlement:
-    """Settles a race. It adds notes to the data, whose baseline becomes that of the examples that are held out."""
+class FinalChoice:
+    """Makes the final choice of a race. It adds notes to the data, and sets the baseline of held-out examples there."""
 
     def __init__(self, loader: ModelLoader, selection: Selection, dense: Dense) -> None:
         self._loader, self._data, self._selection, self._dense = loader, loader.data, selection, dense
 
-    def settled(self, candidates: list[GridCandidate], best: GridCandidate | None) -> GridCandidate | None:
-        """The best candidate with the loss to report; None, the intercept, if it is better out of fold; the best
-        column, or the intercept, if a constant is better on the examples that the model has learned, or the folds
-        mislead: a stack may have learned how they differ, so that the model is worse on these examples."""
+    def chosen(self, candidates: list[GridCandidate], best: GridCandidate | None) -> GridCandidate | None:
+        """The best candidate with the loss to report. None, the intercept alone, if that is better out of fold. The
+        best column, or None, if on learned examples a constant is better than the model, or if the model is worse there
+        than out of fold: a stack may have learned how the folds differ."""
         data, selection = self._data, self._selection
         if best is None or best.best is None:
             return None
         if selection.holds_out:
-            # Not that of all examples: a few may decide it, which are held out or not.
+            # Not the baseline of all examples: it may depend on a few examples that are held out, or are not.
             data.baseline = selection.constant_loss(data.constants)
         if best.best.loss >= data.baseline:
             return None
@@ -48,8 +48,8 @@ class Settlement:
         return None
 
     def _is_misled(self, c: GridCandidate, learned: float) -> bool:
-        """Whether the out-of-fold loss of a model is less than its loss on the same examples, which it has learned:
-        both relative to that of the constant."""
+        """Whether the out-of-fold loss of a model is less than its loss on the same examples after learning them, both
+        relative to the loss of the constant. learned: the latter."""
         assert c.best is not None
         by_others = self._data.validation is not None or self._selection.holds_out
         if by_others or len(self._selection.examples.order) > MOST_CHECKED:
@@ -57,7 +57,7 @@ class Settlement:
         return learned > c.best.loss / self._data.baseline + MISLED
 
     def _loss_as_learned(self, c: GridCandidate | None) -> float:
-        """The loss of a model on examples that it has learned. None: of the intercept alone."""
+        """The loss of a model on learned examples. None: of the intercept alone."""
         left, (learner, settings, _) = MOST_CHECKED, self._loader.loaded(c, self._dense)
         for batch in self._selection.examples.batches():
             part = batch if len(batch) <= left else batch.part(0, left)
