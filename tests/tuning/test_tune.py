@@ -84,6 +84,40 @@ def test_each_row_is_what_its_command_makes(vwlite, tmp_path, loss, table, optio
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["m", "report", os.path.basename(path)])
 
 
+@pytest.mark.parametrize("name", ["d.csv", "d.txt"])
+def test_texts_are_learned_without_the_ngrams_that_auto_tries(vwlite, tmp_path, name):
+    """Nonzero weights of each are those of its command."""
+    rng = np.random.default_rng(2)
+    labels, begin, end = (("a", "b"), "", ",") if name == "d.csv" else (("a", "b", "c"), "__label__", " ")
+    lines = ["y,t\n"] * (name == "d.csv")
+    for k in range(150):
+        label = labels[k % len(labels)]
+        lines.append(f"{begin}{label}{end}{label * 2 if rng.random() < 0.8 else 'zz'} w{rng.integers(9)} so\n")
+    how = ("--label", "y", "--text", "t") if name == "d.csv" else ("--format", "fasttext")
+    found = tuned(vwlite, write(tmp_path / name, lines), *how, *FEW, "--try", "l1=0", "-m", tmp_path / "m")
+    assert any("ftrl" in row["command"] for row in found["front"])
+    for row in found["front"]:
+        vwlite(*words_of(row), "--report", tmp_path / "report", "--quiet")
+        made = json.loads((tmp_path / "report").read_text())["results"]
+        assert made["nonzero_weights"] == row["nonzero_weights"]
+
+
+def test_what_auto_derives_is_not_learned_by_others(tmp_path):
+    """Also a run that continues has the rates and folds of one that was not killed."""
+    rng = np.random.default_rng(4)
+    rows = [(x, float(abs(x) < 1), rng.integers(9)) for x in rng.normal(size=600)]
+    path = write(tmp_path / "d.csv", ["y,x,z\n", *(f"{y:g},{x:.3f},{z}\n" for x, y, z in rows)])
+    command = ("tune", path, "--label", "y", "-m", tmp_path / "m", "--try", "algorithm=auto,adagrad", "-j", 1)
+    whole, killed = finish(start(*command)), start(*command)
+    assert whole.code == 0 and "adagrad" in whole.out, whole
+    while b"rung 1" not in killed.stderr.readline():
+        assert killed.poll() is None
+    killed.kill()
+    killed.communicate()
+    done = finish(start(*command))
+    assert "continuing with" in done.err and done.out == whole.out
+
+
 def test_losses_are_those_of_the_models_on_the_file_of_validate(vwlite, data, tmp_path):
     train, test = data
     found = tuned(vwlite, train, "--validate", test, "-m", tmp_path / "m", "--try", "l1=0.001,0.003,0.01")

@@ -237,8 +237,10 @@ class Tuner:
         if len(self.journal):
             self._say(f"continuing with {len(self.journal)} results of {path}")
         self.models = []
+        settings, summary = data.settings, data.summary
         if self.space.has_auto:
             self._try_auto()
+        data.settings, data.summary = settings, summary  # without the features that auto derives
         if not self.stopped:
             self._search()
 
@@ -435,7 +437,9 @@ class Tuner:
 
     def _judge(self, setting: Setting, rung: Rung) -> Judged | None:
         """The loss of a setting, after its best number of passes. None if it diverges."""
-        settings, weights = self._resolved(setting), self.options.typed.get("feature_weights")
+        # As --algorithm auto derives features, lines have zeros, and n-grams to be tried: others do not learn these.
+        settings = replace(self._resolved(setting), derived=self.data.settings.derived)
+        weights = self.options.typed.get("feature_weights")
         folds = [*rung.folds, *([None] if rung.is_last and self.data.validation is None else [])]  # None: all examples
         names = () if self.auto.learner.class_names is None else self._class_names()
         learners = [new_learner(settings, weights, class_names=names) for _ in folds]
