@@ -586,7 +586,7 @@ cdef class Batch:
         self.a.tag_bytes += tags
         return 0
 
-    # --- interface of Python, for tests and the cache ----------------------------------------
+    # --- Python interface, for tests and the cache ----------------------------------------
 
     def __len__(self):
         return self.a.lines

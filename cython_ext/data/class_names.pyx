@@ -86,7 +86,7 @@ cdef class ClassNames:
         for number in range(count):
             self.enter(number + 1)
 
-    # --- interface of Python ----------------------------------------------------------------
+    # --- Python interface -----------------------------------------------------------------
 
     def __len__(self):
         return self.count

@@ -1,4 +1,4 @@
-"""The best constant prediction for losses where sums over the labels do not suffice: quantile, Huber."""
+"""The best constant prediction for losses where sums over labels do not suffice: quantile, expectile, Huber."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport uint64_t

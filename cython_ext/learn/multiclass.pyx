@@ -169,7 +169,7 @@ cdef class Classifier(Rule):
         """-log of the probability of a class that has a name; finite also where the probability underflows to 0."""
         return 0
 
-    # --- interface of Python ----------------------------------------------------------------
+    # --- Python interface -----------------------------------------------------------------
 
     cdef bint is_default(self, const char* slot) noexcept nogil:
         cdef size_t k

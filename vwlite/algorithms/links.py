@@ -1,8 +1,8 @@
-"""What makes predictions of scores. Each link is written once; languages have the functions that it is made of:
+"""Links, the functions from scores to predictions. Each is defined once here, for all languages of exports:
 
     prediction = scale function(p + offset) + shift
 
-The engine has the same in `cython_ext/learn/output.pyx`.
+The engine has its own in `cython_ext/learn/output.pyx`.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,8 +20,8 @@ class Link:
     has_offset: bool = False
 
     def expression(self, functions: Mapping[str, str], offset: float = 0.0, number: Callable[[int], str] = str) -> str:
-        """In terms of p, in a language. functions: how it has each of {p}, {times} what comes before (or over {scale});
-        with expm1 for exp - 1, if it has that. number: how it has a constant."""
+        """The prediction from p in a language. functions: its text for identity, sigmoid, exp, and expm1 if it has one,
+        of the argument {p}, and for sigmoid of the factor, as {times} or {scale}. number: its text for a constant."""
         name, shift = self.function, self.shift
         if (name, shift) == ("exp", -1) and "expm1" in functions:
             name, shift = "expm1", 0

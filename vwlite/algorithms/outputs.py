@@ -1,7 +1,7 @@
-"""What the scores of a model are: one number, one of two labels, several quantiles, or classes.
+"""Kinds of output of a model: a number, one of two labels, several quantiles, or classes.
 
-`Settings.outputs` is an object of one of these kinds. It says how labels become what is learned, and scores what is
-predicted; what a row of predictions has; and what is refused. Others ask it what they do, and not which kind it is.
+`Settings.outputs` is an object of one of these classes. It maps labels to targets and back, names the scores and the
+measures, and refuses options that do not fit. Callers call its methods; they do not ask which kind it is.
 """
 
 import math
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class OutputSettings:
-    """The settings that say what a score is; see `Settings`."""
+    """The settings that decide the kind of output; see `Settings`."""
 
     algorithm: str
     loss: str
@@ -43,47 +43,48 @@ class OutputSettings:
 
     @property
     def outputs(self) -> "Outputs":
+        """The kind of output. Created at each access: loops keep it."""
         if self.oaa is not None:
             return Softmax(self) if self.softmax else Classes(self)
         if isinstance(self.quantile_tau, tuple):
             return Quantiles(self)
-        is_binary = self.labels is not None or Outputs(self).domain == "binary"
-        return TwoLabels(self) if is_binary else Outputs(self)
+        found = Outputs(self)
+        return TwoLabels(self) if self.labels is not None or found.domain == "binary" else found
 
 
 class Transform:
-    """Labels are learned as they are."""
+    """From labels to targets, which are what is learned; here they are the same."""
 
     name = ""
-    link = ""  # which makes labels of what is learned
+    link = ""  # from a score to a prediction of the label
     of = ""  # after the name of a loss
     inverse: Callable[[float], float] = staticmethod(float)
 
     def learned(self, labels: "Floats") -> "Floats":
-        """What is learned of labels."""
+        """The targets of labels."""
         return labels
 
-    def labels(self, learned: "Floats") -> "Floats":
-        """Labels as they are in the data."""
-        return learned
+    def labels(self, targets: "Floats") -> "Floats":
+        """The labels of targets."""
+        return targets
 
     def offset(self, found: float) -> float | None:
-        """What the link adds to predictions, as a learner has it; None without this link."""
+        """What the link adds to scores. found: that of a learner. None: the link adds nothing."""
         return None
 
     def notes(self, what: str) -> list[str]:
-        """What to say of numbers that are not those of labels."""
+        """Notes on numbers (what: their name) that are in the unit of targets, not of labels."""
         return []
 
     def check(self, settings: OutputSettings) -> None:
-        """UsageError for what cannot learn this of labels."""
+        """UsageError for settings that cannot be combined with it."""
 
     def refuse(self, what: str, model: str | None = None) -> None:
-        """UsageError. what: knows only labels as they are. model: the path of what has others."""
+        """UsageError unless targets are the labels. what: needs that. model: the path of the model, if there is one."""
 
 
 class Log1p(Transform):
-    """The logarithms of labels plus 1 are learned."""
+    """The target is log(1 + label)."""
 
     name, link, of = "log1p", "expm1", " of log(1 + label)"
     inverse = staticmethod(math.expm1)
@@ -95,10 +96,10 @@ class Log1p(Transform):
         each("log1p", found, found)
         return found
 
-    def labels(self, learned: "Floats") -> "Floats":
+    def labels(self, targets: "Floats") -> "Floats":
         import numpy as np
 
-        return np.expm1(learned)
+        return np.expm1(targets)
 
     def offset(self, found: float) -> float | None:
         return found
@@ -128,7 +129,7 @@ class Log1p(Transform):
 
 TRANSFORMS = {"none": Transform(), "log1p": Log1p()}
 
-# The labels that a loss or a transform can use, where these are not any: in a sentence, and which of an array they are.
+# The labels that a loss or a transform can use, if not all: in a sentence, and which labels of an array these are.
 DOMAINS: "dict[str, tuple[str, Callable[[Floats], NDArray[Any]]]]" = {
     "binary": ("labels of -1 and 1", lambda y: abs(y) == 1),
     "nonnegative": ("labels of at least 0", lambda y: y >= 0),
@@ -138,7 +139,7 @@ DOMAINS: "dict[str, tuple[str, Callable[[Floats], NDArray[Any]]]]" = {
 
 
 class Outputs:
-    """One score, a number: the prediction is what the link makes of it. Other kinds say what they have else."""
+    """One score, a number: the prediction is the score through the link. Subclasses are the other kinds."""
 
     task = "number"
     records = 1  # scores of an example, and weights of a feature
@@ -174,7 +175,7 @@ class Outputs:
 
     @property
     def learned_by(self) -> str:
-        """What cannot use other labels: the transform, or the loss."""
+        """The name of what limits the labels: the transform, or the loss."""
         return self.transform.name or self.settings.loss
 
     @property
@@ -201,7 +202,7 @@ class Outputs:
         return None
 
     def shaping(self, named: Sequence[str]) -> dict[str, Any]:
-        """What shapes a cache beside the options of parsing. named: the classes that were known before it."""
+        """What a cache depends on beside the options of parsing. named: the classes that were known before it."""
         return {}
 
     def rule(self, one: "Callable[..., Rule]", losses: "Sequence[Loss]") -> "Rule":
@@ -221,16 +222,16 @@ class Outputs:
 
     def keys(self, losses: Sequence[str]) -> list[str]:
         """The measures of --fail-if of training. losses: those that it may have."""
-        return [*map(key_of, losses), "auc", *self.facts]
+        return [*map(_loss_key, losses), "auc", *self.facts]
 
     @property
     def loss_keys(self) -> list[str]:
         """Those of them that are the average loss."""
-        return [key_of(self.settings.loss)]
+        return [_loss_key(self.settings.loss)]
 
     @property
     def usual_link(self) -> str:
-        """That of a new model: probabilities of the logistic loss, means of losses of their logarithm."""
+        """The default link of a new model: to probabilities for the logistic loss, to means for a loss of log means."""
         return next(filter(None, (self.transform.link, *loss_function(self.settings.loss).links, "identity")))
 
     @property
@@ -238,7 +239,7 @@ class Outputs:
         return "logistic" in (self.settings.loss, self.settings.link)
 
     def names(self, found: Sequence[str]) -> list[str]:
-        """Those of the scores, if there are several. found: the names of classes that were found in the data."""
+        """The names of several scores; [] for one. found: the names of classes that were found in the data."""
         return []
 
     def named(self, found: Sequence[str]) -> int:
@@ -250,15 +251,16 @@ class Outputs:
         return each[0] if self.records == 1 else each
 
     def explained(self, shown: float, wanted: Sequence[int] | None, named: int) -> Sequence[int]:
-        """Which scores of an example are explained. wanted: None: those of its prediction. named: as `named` has it."""
+        """The scores of an example to explain. wanted: these; None: the predicted one. named: the result of `named`."""
         return [self.middle]
 
     def wrong(self, label: float, rival: float, slope: float) -> tuple[int, int | None, int]:
-        """What explains a loss: a score, minus another, and the sign of contributions. rival, slope: see Recorder."""
+        """The score that explains a loss, another one to subtract, and the sign of contributions. rival, slope: as in
+        Recorder."""
         return self.middle, None, 1 if slope > 0 else -1
 
     def margins(self, slopes: "Floats") -> "Floats":
-        """By what examples of equal loss are ordered."""
+        """The order of examples with equal losses, the largest first."""
         import numpy as np
 
         return np.zeros_like(slopes)
@@ -282,13 +284,13 @@ class Outputs:
             raise UsageError("--softmax needs the classes: add --oaa K for labels from 1 to K, or --classes")
 
     def check_one(self, what: str, model: str | None = None) -> None:
-        """UsageError for several quantiles. what: it is for one prediction. model: the path of what predicts them."""
+        """UsageError for several quantiles. what: needs one prediction. model: the path of the model, if any."""
 
     def check_auto(self) -> None:
-        """UsageError for what --algorithm auto cannot learn."""
+        """UsageError if --algorithm auto cannot learn this."""
 
     def check_link(self) -> None:
-        """UsageError for a link that makes no sense of the loss."""
+        """UsageError for a link that does not fit the loss."""
         s = self.settings
         if s.link == "expm1" != self.transform.link:
             raise UsageError("--link expm1 is for scores of --label-transform log1p: leave it out")
@@ -491,7 +493,7 @@ class Softmax(Classes):
         raise UsageError("--algorithm auto has the softmax as its probabilities without --softmax: leave it out")
 
 
-def key_of(loss: str) -> str:
+def _loss_key(loss: str) -> str:
     """The name of an average loss, as vwlite evaluate has it."""
     return {"logistic": "log_loss", "squared": "mse"}.get(loss, f"{loss.replace('-', '_')}_loss")
 

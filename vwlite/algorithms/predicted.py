@@ -1,10 +1,10 @@
-"""What a row of predictions has: as text, as JSON, as columns of a table, as tensors; and what is refused of it."""
+"""Rows of predictions as JSON, columns of a table and tensors; and the checks of options that need them."""
 
-from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vwlite.algorithms.losses import usual_threshold
+from vwlite.algorithms.outputs import Outputs
 from vwlite.algorithms.settings import Settings
 from vwlite.errors import UsageError
 
@@ -17,7 +17,7 @@ Row = tuple[Any, dict[str, Any]]  # a prediction, and the columns beside it
 Tensor = tuple[str, str, list[int]]  # name, datatype and shape; -1: of any number of rows
 
 
-class Scored(NamedTuple):
+class ScoredRows(NamedTuple):
     """Predictions of some rows. shown: clipped, or the number of the class, from 1; 0: there is none. scores, shares:
     lists of each row, of classes and quantiles; shares are probabilities, or all predictions. names: of the classes."""
 
@@ -28,17 +28,17 @@ class Scored(NamedTuple):
 
 
 class Predicted:
-    """A number, which is what the link makes of the score."""
+    """A number, the score through the link; or one of two labels, the negative one below a threshold."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings, self.outputs = settings, settings.outputs
+    def __init__(self, settings: Settings, outputs: Outputs) -> None:
+        self.settings, self.outputs = settings, outputs
 
     def label_in(self, y: float, names: Sequence[str | int]) -> float | str:
         """A label of the learner as it is in the data; of a class by the names that are known."""
         return self.outputs.label_of(y)
 
     def predictions(self, shown: "Array", shares: "Array | None", names: Sequence[str]) -> "Array":
-        """Of rows, as `Scored` has them: numbers, [rows, quantiles], or names of classes."""
+        """Of rows, as `ScoredRows` has them: numbers, [rows, quantiles], or names of classes."""
         return linked(shown, self.settings.link)
 
     def answers(self, shown: "Array", shares: "Array | None", names: Sequence[str]) -> list[Any]:
@@ -48,14 +48,14 @@ class Predicted:
         found: list[Any] = self.predictions(shown, shares, names).tolist()
         return found
 
-    def rows(self, found: Scored, written: Callable[[float], Any]) -> Iterator[Row]:
+    def rows(self, found: ScoredRows, written: Callable[[float], Any]) -> Iterator[Row]:
         """The prediction of each row, and the other columns of `--output-format json`. written: a number as it is
         written."""
         columns = {"score": [*map(written, found.shown)]}
         if self.outputs.has_probabilities:
-            columns["probability"] = [*map(written, _linked("logistic", found.shown))]
+            columns["probability"] = [*map(written, linked(found.shown, "logistic").tolist())]
         known = {"identity": columns["score"], "logistic": columns.get("probability")}  # nothing is written twice
-        predictions = known.get(self.settings.link) or map(written, _linked(self.settings.link, found.shown))
+        predictions = known.get(self.settings.link) or map(written, linked(found.shown, self.settings.link).tolist())
         for p, *row in zip(predictions, *columns.values(), strict=True):
             yield p, dict(zip(columns, row, strict=True))
 
@@ -89,31 +89,21 @@ class Predicted:
 
     def check_top(self, model: str) -> None:
         """UsageError unless classes can be ordered by probability."""
-        raise UsageError(f"--top is for models of classes that have probabilities, and {model} is not one")
+        if not self.outputs.shares:
+            raise UsageError(f"--top is for models of classes that have probabilities, and {model} is not one")
 
     def check_threshold(self, threshold: float, model: str) -> None:
-        """UsageError for what is no threshold of two labels."""
-        if not self.outputs.has_probabilities:
+        """UsageError unless it is a threshold between two labels."""
+        if self.outputs.records > 1 or not (self.outputs.is_binary or self.outputs.has_probabilities):
             raise UsageError(f"--threshold is for models of two labels, and {model} is not one")
-        if not 0 <= threshold <= 1:
+        if self.outputs.has_probabilities and not 0 <= threshold <= 1:
             raise UsageError(f"--threshold {threshold:g} is no probability, which {model} predicts: use 0 to 1")
 
     @property
     def threshold(self) -> float | None:
-        """From which on the positive one of two labels is written."""
-        return None
-
-
-class PredictedLabel(Predicted):
-    """A number, or one of two labels, the negative one below a threshold."""
-
-    def check_threshold(self, threshold: float, model: str) -> None:
-        if self.outputs.has_probabilities:
-            super().check_threshold(threshold, model)
-
-    @property
-    def threshold(self) -> float | None:
-        return usual_threshold(probable=self.outputs.has_probabilities)
+        """The default threshold between two labels; None if there are not two."""
+        is_label = self.outputs.is_binary and self.outputs.records == 1
+        return usual_threshold(probable=self.outputs.has_probabilities) if is_label else None
 
 
 class PredictedQuantiles(Predicted):
@@ -123,8 +113,8 @@ class PredictedQuantiles(Predicted):
         assert shares is not None
         return shares
 
-    def rows(self, found: Scored, written: Callable[[float], Any]) -> Iterator[Row]:
-        for p, each in zip(_linked(self.settings.link, found.shown), found.shares, strict=True):
+    def rows(self, found: ScoredRows, written: Callable[[float], Any]) -> Iterator[Row]:
+        for p, each in zip(linked(found.shown, self.settings.link).tolist(), found.shares, strict=True):
             yield written(p), {"quantiles": dict(zip(self.outputs.tau_names, map(written, each), strict=True))}
 
     def tensors(self, names: Sequence[str | int]) -> list[Tensor]:
@@ -152,7 +142,7 @@ class PredictedClass(Predicted):
 
         return np.array([*names, "?"])[shown.astype(np.intp) - 1]
 
-    def rows(self, found: Scored, written: Callable[[float], Any]) -> Iterator[Row]:
+    def rows(self, found: ScoredRows, written: Callable[[float], Any]) -> Iterator[Row]:
         shared = [*map(str, found.names)]
         for p, scores, shares in zip(found.shown, found.scores, found.shares, strict=True):
             if not p >= 1:  # there is no class, or no prediction
@@ -191,20 +181,14 @@ class PredictedClass(Predicted):
                 f"--loss {self.settings.loss}, whose scores are not probabilities"
             )
 
-    def check_top(self, model: str) -> None:
-        if not self.outputs.has_probabilities:
-            super().check_top(model)
 
-    def check_threshold(self, threshold: float, model: str) -> None:
-        raise UsageError(f"--threshold is for models of two labels, and {model} is not one")
-
-
-_KINDS = {"number": Predicted, "two labels": PredictedLabel, "quantiles": PredictedQuantiles, "classes": PredictedClass}
+_KINDS = {"number": Predicted, "two labels": Predicted, "quantiles": PredictedQuantiles, "classes": PredictedClass}
 
 
 def predicted_by(settings: Settings) -> Predicted:
-    """What a model of these settings predicts."""
-    return _KINDS[settings.outputs.task](settings)
+    """The rows of predictions of a model with these settings."""
+    outputs = settings.outputs
+    return _KINDS[outputs.task](settings, outputs)
 
 
 def linked(numbers: Any, link: str) -> "Array":
@@ -216,10 +200,3 @@ def linked(numbers: Any, link: str) -> "Array":
     found = np.array(numbers, dtype=np.float64)
     link_all(found, link)
     return found
-
-
-def _linked(link: str, numbers: list[float]) -> list[float]:
-    from vwlite.core.learn.scorer import link_all
-
-    link_all(found := array("d", numbers), link)
-    return found.tolist()

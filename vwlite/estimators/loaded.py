@@ -244,10 +244,10 @@ class LoadedModel:
         return parser
 
     def _of_batch(self, scorer: Scorer, batch: Batch, probabilities: bool) -> list[Any]:
-        outputs = self._learned.settings.outputs
-        found = scores_of(scorer, [batch], len(batch), probabilities or bool(outputs.taus))
-        names = scorer.class_names.first(scorer.named) if scorer.class_names else outputs.tau_names
-        answers = predicted_by(self._learned.settings).answers(found.predicted, found.probabilities, names)
+        predicted = predicted_by(self._learned.settings)
+        found = scores_of(scorer, [batch], len(batch), probabilities or bool(predicted.outputs.taus))
+        names = scorer.class_names.first(scorer.named) if scorer.class_names else predicted.outputs.tau_names
+        answers = predicted.answers(found.predicted, found.probabilities, names)
         if batch.kind.tobytes().count(BLANK) == 0:
             return answers
         rest = iter(answers)
@@ -285,9 +285,9 @@ class LoadedModel:
         frame, or a list of dictionaries, as in JSON lines: {"device": "phone", "price": 3.5}. ValueError
         or TypeError with the row, from 0, for what is not valid.
         """
-        settings = self._learned.settings
-        found = self._score(X, bool(settings.outputs.taus))
-        return predicted_by(settings).predictions(found.predicted, found.probabilities, self.classes or ())
+        predicted = predicted_by(self._learned.settings)
+        found = self._score(X, bool(predicted.outputs.taus))
+        return predicted.predictions(found.predicted, found.probabilities, self.classes or ())
 
     def decision_function(self, X: Any) -> Floats:
         """The scores of each row, neither clipped nor linked: [rows], or with classes [rows, classes], or [rows,

@@ -767,9 +767,9 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
         """The predictions of `vwlite predict`: clipped to the range of labels if the algorithm does so, then linked.
         With several quantiles [rows, quantiles], in ascending order."""
         check_is_fitted(self)
-        settings = self._learned.settings
-        found = self._score(X, bool(settings.outputs.taus))
-        return predicted_by(settings).predictions(found.predicted, found.probabilities, ())
+        predicted = predicted_by(self._learned.settings)
+        found = self._score(X, bool(predicted.outputs.taus))
+        return predicted.predictions(found.predicted, found.probabilities, ())
 
     @property
     def coef_(self) -> Array:

@@ -140,8 +140,7 @@ def _of_predictions(both: list[tuple[Evaluating, Reading]], top: int, notes: lis
 
 
 def _as_text(facts: dict[str, Any], labels: dict[str, str]) -> Iterator[str]:
-    """The facts as lines of at most 80 columns. labels: the texts of options and counts that are
-    not the key."""
+    """The facts as lines of at most 80 columns. labels: of options and counts whose label is not the key."""
     yield _row("options and counts that differ", *facts["models"])
     for name, values in facts["options"].items():
         yield _row(labels.get(name, name).replace("_", "-"), *values)

@@ -72,9 +72,8 @@ class Evaluating:
 
     def kind(self, threshold: float | None = None, most: int = MOST_KEPT, *, top: int = 0) -> Kind:
         """The counter of examples for the task of this model."""
-        settings = self.opened.settings
-        kind: type[Any] = KINDS[settings.outputs.task]
-        found: Kind = kind.of(settings, self.learner, threshold=threshold, most=most, top=top)
+        s = self.opened.settings
+        found: Kind = KINDS[s.outputs.task].of(s, self.learner, threshold=threshold, most=most, top=top)
         return found
 
     @property

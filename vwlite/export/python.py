@@ -1,6 +1,5 @@
 """A model as a Python program, which needs only the standard library: of columns, or of lines of text."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -54,8 +53,8 @@ def _shared(request: Request) -> dict[str, str]:
     rows = ""
     for name in dict.fromkeys([*_KNOWN, request.linear.settings.link]):
         expression = FORMS[name].expression(_FUNCTIONS, request.linear.offset)
-        alone = re.fullmatch(r"([\w.]+)\(p\)", expression)
-        rows += f'    "{name}": {alone[1] if alone else f"lambda p: {expression}"},\n'
+        function = expression.removesuffix("(p)")  # a function of p alone needs no lambda
+        rows += f'    "{name}": {function if function != expression else f"lambda p: {expression}"},\n'
     prediction = filled(template("prediction.py.txt").rstrip("\n"), {"LINKS": rows})
     return {"PREDICTION": prediction, "RUN": template("run.py.txt")}
 

@@ -12,7 +12,7 @@ from vwlite.options.types import Choice
 from vwlite.records import record
 
 TEXTS = Path(__file__).parent
-START = "Start with training, tables, errors: `vwlite help training` explains one."
+START = "`vwlite help TOPIC` explains a topic. Start with training, tables, errors."
 
 
 class Topic(click.ParamType):

@@ -234,7 +234,7 @@ class Model:
 
 
 def _records(options: dict[str, Any]) -> int:
-    """`Settings.records`, without the rest of the settings."""
+    """`Outputs.records`, without the settings."""
     taus = options.get("quantile_tau")
     return options.get("oaa") or (len(taus) if isinstance(taus, list | tuple) else 1)
 

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 from vwlite.output.progress import fit, format_number
 
 MOST_ROWS = 20  # of a confusion matrix that is printed
-# The texts for people of those keys where it is not the key with blanks. `vwlite help json` lists all keys.
+# Labels for people, of keys whose label is not the key with blanks. `vwlite help json` lists all keys.
 LABELS = {"best_pass": "best pass, kept", "l1_over_l1_max": "l1 / l1 max", "sum_of_weights": "sum of |weights|",
           "objective_of_against": "objective of"}
-# Before the key of a measure, and its text: which predictions were measured. Without: those before learning.
+# The prefix of the key of a measure and of its label: which predictions were measured. None: those before learning.
 WHERE = {"holdout": "holdout", "out_of_fold": "out-of-fold", "validation": "validation", "progressive": "progressive"}
 
 
@@ -29,14 +29,14 @@ class Result(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The text for people."""
+        """The label for people."""
         usual = self.key.replace("_", " ") if self.key.isidentifier() else self.key  # as pinball_0.1
         text = LABELS.get(self.key, usual)
         return f"{WHERE[self.where]} {text}" if self.where else text
 
 
 def values(results: Iterable[Result], *, labelled: bool = False) -> dict[str, Any]:
-    """The values and baselines by their keys, for programs. labelled: by their texts, as estimators have them."""
+    """The values and baselines by key, for programs. labelled: by label, as estimators have them."""
     found: dict[str, Any] = {}
     for r in results:
         found[r.label if labelled else r.name] = r.value

@@ -91,10 +91,10 @@ def written(o: PredictOptions, settings: Settings) -> dict[str, Any]:
     elif o.output_format == "text" and not o.append:
         return found | ({"probabilities": True} if o.probabilities else {})
     kind = "csv" if o.append else o.output_format
-    each = bool(settings.outputs.count) and not o.top and "probability_" in " ".join(chain(*o.append_columns))
+    each = predicted.outputs.task == "classes" and not o.top and "probability_" in " ".join(chain(*o.append_columns))
     labels = settings.labels and tuple(_cell(label, kind) for label in settings.labels)
     return found | {"probabilities": o.probabilities or each, "format": kind, "labels": labels,
-                    "probable": settings.outputs.has_probabilities}
+                    "probable": predicted.outputs.has_probabilities}
 
 
 def _cell(label: float | str, kind: str) -> bytes:

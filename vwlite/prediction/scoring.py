@@ -37,6 +37,7 @@ class Scoring:
 
     def __init__(self, opened: Opened, learner: Learner | None = None, take_bad: TakeBad = refuse) -> None:
         self.path, self.settings, self._kept = opened.path, opened.settings, opened.kept
+        self._outputs = opened.settings.outputs
         self.learner, self._model = learner or opened.learner, opened.model
         self.learner.answers_blank_lines = True  # so that each line of a pipe gets an answer
         self.parse = opened.parse
@@ -74,11 +75,11 @@ class Scoring:
 
     def shown(self, p: float) -> float | str:
         """A prediction as it is written."""
-        return self.settings.outputs.shown(p, self.learner)
+        return self._outputs.shown(p, self.learner)
 
     def shown_label(self, y: float) -> float | str:
         """A label as it is in the data."""
-        return self.settings.outputs.shown_label(y, self.learner)
+        return self._outputs.shown_label(y, self.learner)
 
     def about_labels(self) -> tuple[Notes, str]:
         """Notes on labels that the model cannot use; and why nothing can be measured, "" if it can."""

@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vwlite.algorithms.outputs import DOMAINS
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import AUTO, SOLVED, algorithm_of
 from vwlite.core.data.interactions import WILDCARD
@@ -127,7 +128,7 @@ def _expected(settings: Settings, learner: Learner) -> str:
     if settings.labels is not None or settings.outputs.domain == "binary":
         words = "{} or {}".format(*(_known(settings, learner, y) for y in (-1, 1)))
         return words if settings.labels is None else f"{words}, as it was trained with --labels"
-    return {"positive": "labels above 0", "log1p": "labels above -1"}.get(settings.outputs.domain, "0 or more")
+    return DOMAINS[settings.outputs.domain][0] if settings.outputs.domain in DOMAINS else "numbers"
 
 
 def smaller_steps(settings: Settings) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vwlite.algorithms.predicted import Scored, predicted_by
+from vwlite.algorithms.predicted import ScoredRows, predicted_by
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.output import number_text
 from vwlite.core.learn.recorder import FIELDS, Recorder
@@ -300,7 +300,7 @@ class Served:
         counts.losses += [x for x in records.loss if x == x]
         if self.classes is None:
             counts.predictions += map(learner.linked, finite)
-            counts.labels += [self.outputs.transform.inverse(x) for x in records.label if x == x]
+            counts.labels += map(self.outputs.transform.inverse, (x for x in records.label if x == x))
         if tags:
             counts.tags += [batch.tag(row).decode("utf-8", "replace") for row in range(len(batch))]
         return text, records
@@ -312,7 +312,7 @@ class Served:
         names = self.names()
         leads = [self._tag(batch.tag(row)) | self._label(y, names) for row, y in zip(rows, records.label, strict=True)]
         scores, shares = self._scores(batch, len(rows))
-        found = Scored(records.shown, scores, shares, names)
+        found = ScoredRows(records.shown, scores, shares, names)
         predicted = zip(records.shown, leads, self.predicted.rows(found, as_written), strict=True)
         return [{"prediction": answer, **lead, **more} if p == p else {} for p, lead, (answer, more) in predicted]
 
