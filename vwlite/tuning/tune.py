@@ -437,7 +437,7 @@ class Tuner:
 
     def _judge(self, setting: Setting, rung: Rung) -> Judged | None:
         """The loss of a setting, after its best number of passes. None if it diverges."""
-        # As --algorithm auto derives features, lines have zeros, and n-grams to be tried: others do not learn these.
+        # Batches may have what auto only tries, zeros of numbers and n-grams: other settings do not learn these.
         settings = replace(self._resolved(setting), derived=self.data.settings.derived)
         weights = self.options.typed.get("feature_weights")
         folds = [*rung.folds, *([None] if rung.is_last and self.data.validation is None else [])]  # None: all examples
