@@ -244,6 +244,7 @@ def test_the_baseline_of_a_stream_is_that_of_its_summary(vwlite, folder, monkeyp
     assert report["results"]["average_loss_of_the_baseline"] == pytest.approx(least, rel=1e-6)
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("loss", ["quantile", "huber"])
 def test_the_baseline_of_a_file_is_of_all_labels(vwlite, folder, loss):
     """Of as many as there are: a tally has a sample of 65,536."""
@@ -744,7 +745,7 @@ def entropy_of(labels) -> float:
 def test_a_gate_on_ratings_of_few_values_fails_under_all_names(vwlite, tmp_path):
     rows = ratings(3)
     entropy = entropy_of([y for _, y in rows])
-    for name in ("score", "rating", "stars", "a", "b", "c", "d", "e", "f", "g"):
+    for name in ("score", "rating", "a", "d"):
         lines = [f"{name},left\n", *(f"{k},{y}\n" for k, y in rows)]
         path, report = write(tmp_path / "d.csv", lines), tmp_path / "r"
         gate = f"log_loss>{0.97 * entropy}"
