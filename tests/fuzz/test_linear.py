@@ -74,6 +74,7 @@ def folder(tmp_path_factory):
     return at
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_text_takes_more_than_its_length(kind, folder):
     ordinary = text_of((kind, *map(bytes_of, (BEGIN.get(kind, ""), ORDINARY[kind], ""))), SIZE)

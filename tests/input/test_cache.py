@@ -103,6 +103,7 @@ def test_every_truncation_is_refused(tmp_path, made_from, whole):
         open_cache(str(path), made_from)
 
 
+@pytest.mark.drawn
 def test_every_flipped_bit_is_refused(tmp_path, made_from, whole):
     path = tmp_path / "flipped"
     places = range(8 * len(whole))
@@ -416,6 +417,7 @@ def other_ranges(path, size):
         f.write(b"\xff" * (size // 2 - 10_000))
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("change", [lambda path, size: os.truncate(path, size // 2), zeros, other_ranges])
 def test_a_cache_that_changes_while_it_is_in_use_is_an_error(tmp_path, vwlite, threads, change):
@@ -581,6 +583,7 @@ def test_a_cache_that_is_not_a_file(vwlite, tmp_path, data):
     assert "not a regular file" in vwlite("train", *GD, data, "--cache-file", tmp_path / "fifo", code=73).err
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("algorithm", ["gd", "truncated-gradient --l1 1e-3", "ftrl --l1 1"])
 def test_features_of_many_blocks_learn_as_from_text(tmp_path, vwlite, algorithm):
     """Numbers of features hold for several blocks, until there are more than 2^16 of them."""

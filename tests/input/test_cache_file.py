@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from batches import Line, batch_of
 from slow_rules import xxh64
-from tiers import drawn
+from tiers import ALL, drawn
 
 import vwlite
 from vwlite.errors import BusyError, CannotCreateError, NoInputError, UsageError, WriteError
@@ -171,8 +171,9 @@ def test_trailing_bytes_are_refused(stored, more):
     assert "truncated or damaged" in refused(path, None)
 
 
+@pytest.mark.drawn
 def test_every_flipped_bit_is_refused(tmp_path, source):
-    """All bits of a small cache: header, padding, batches, index, trailer."""
+    """In all bytes of a small cache: header, padding, batches, index, trailer."""
     path, made_from = tmp_path / "c", fingerprint([str(source)], {"format": "vw"})
     write(path, some_batches(count=2, most_lines=2), made_from)
     data = path.read_bytes()
@@ -181,13 +182,14 @@ def test_every_flipped_bit_is_refused(tmp_path, source):
     assert any(b[0] > a[0] + a[1] for a, b in itertools.pairwise(batches)), "there is some padding"
     with open(path, "r+b", buffering=0) as f:
         for at, byte in enumerate(data):
-            for bit in range(8):
+            for bit in range(8) if ALL else (at % 8, (at + 4) % 8):
                 os.pwrite(f.fileno(), bytes([byte ^ 1 << bit]), at)
                 refused(path, made_from)
             os.pwrite(f.fileno(), bytes([byte]), at)
     open_cache(str(path), made_from)
 
 
+@pytest.mark.drawn
 def test_flipped_bits_in_a_larger_cache_are_refused(stored):
     path, _, made_from = stored
     write(path, some_batches(seed=2, count=20, most_lines=60), made_from)
@@ -421,7 +423,6 @@ import resource, sys
 sys.path[:0] = sys.argv[2:]
 from batches import Line, batch_of
 from slow_rules import xxh64
-from tiers import drawn
 from vwlite.input.cache import CacheWriter
 from vwlite.errors import VwliteError
 batch = batch_of(Line(1.0, [(i, 1.0) for i in range(50)]) for _ in range(100))

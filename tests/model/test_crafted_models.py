@@ -81,6 +81,7 @@ def test_weights_that_are_not_those_of_the_state_are_refused(healthy, folder):
     assert refused > 4 * len(ALGORITHMS)
 
 
+@pytest.mark.drawn
 @pytest.mark.third
 @pytest.mark.parametrize("seed", range(12))
 def test_crafted_models_end_in_a_sentence_and_check_says_what_predict_does(healthy, folder, seed):

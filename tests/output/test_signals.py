@@ -190,6 +190,7 @@ main(arguments)
 """
 
 
+@pytest.mark.drawn
 def test_too_few_open_files_are_named(tmp_path):
     (tmp_path / "d").write_bytes(LINES)
     codes, words = set(), set()
@@ -463,6 +464,7 @@ runpy.run_module("vwlite", run_name="__main__", alter_sys=True)
 LINES_OF_START = [*range(1, 12), *random.Random(25).sample(range(12, 1200), 24)]
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("number", [*SIGNALS, signal.SIGPIPE])
 def test_a_signal_at_any_line_of_the_start_ends_the_program_without_a_word(tmp_path, number):
     (tmp_path / "m").write_bytes(b"old")
@@ -482,6 +484,7 @@ def test_a_signal_at_any_line_of_the_start_ends_the_program_without_a_word(tmp_p
         assert (os.listdir(tmp_path), (tmp_path / "m").read_bytes()) == (["m"], b"old")
 
 
+@pytest.mark.drawn
 def test_signals_at_any_time_from_the_start_of_the_process(tmp_path):
     """Python itself may still be starting; what is ours is in no trace back."""
     rng = random.Random(25)

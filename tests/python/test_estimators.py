@@ -495,6 +495,7 @@ def in_children(work, meanwhile):
     return codes
 
 
+@pytest.mark.drawn
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_fork_while_a_thread_predicts(tmp_path):
     x, y = problem(4000)
@@ -509,6 +510,7 @@ def test_a_fork_while_a_thread_predicts(tmp_path):
         ) == [0] * FORKS
 
 
+@pytest.mark.drawn
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 @pytest.mark.parametrize("algorithm", ["gd", "auto"])
 def test_a_fork_while_a_thread_learns(algorithm, monkeypatch):
@@ -533,6 +535,7 @@ def test_a_fork_while_a_thread_learns(algorithm, monkeypatch):
     assert in_children(child, step) == [0] * FORKS
 
 
+@pytest.mark.drawn
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_fork_while_a_thread_fits_again():
     """With other columns and classes: the child has all of one fit, or all of the other."""

@@ -369,6 +369,7 @@ def test_the_processes_end_with_the_one_that_was_started(serve, models):
     assert b"serving" in server.process.stderr.readline()
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_signal_as_soon_as_it_serves_ends_it(serve, models, workers):
     for turn in range(0, 8, 1 if ALL else 4):
