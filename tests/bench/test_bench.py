@@ -59,6 +59,7 @@ def test_the_benchmark_against_a_commit_prints_ratios_of_pairs(tmp_path: Path) -
     assert against.ratio([1.0], [0.0]) == "n.a."
 
 
+@pytest.mark.long
 def test_the_quick_benchmark_of_selects_fills_its_table(tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
     assert len(cells_of(filled(tmp_path, "sql", "--quick").stdout)) == 6
@@ -153,6 +154,7 @@ def test_the_benchmark_of_merging_fills_its_tables(tmp_path: Path, some: list[st
 needs_sklearn = pytest.mark.skipif(importlib.util.find_spec("sklearn") is None, reason="scikit-learn is a peer")
 
 
+@pytest.mark.long
 @needs_sklearn
 def test_the_quick_comparison_of_auto_has_its_tables(tmp_path: Path) -> None:
     picture = tmp_path / "auto.png"
@@ -331,6 +333,7 @@ def test_the_comparison_says_where_missing_data_can_be_had(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 @only("digits")
 def test_the_quick_claims_have_their_tables(tmp_path: Path, only: list[str]) -> None:
     done = start("claims", "--quick", "--out", tmp_path, *only)
@@ -439,6 +442,7 @@ def test_results_are_kept_one_record_a_line(tmp_path: Path) -> None:
 # --- the picture of the README ----------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_dots_are_measured(tmp_path: Path) -> None:
     """On digits 1 to 5 against the others: a dot for each strength, each of a model that learned something."""
     picture, parts = load("picture"), {}

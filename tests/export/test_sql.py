@@ -428,6 +428,7 @@ def test_a_select_needs_a_model_of_a_table(vwlite, tmp_path, monkeypatch, data, 
 REAL = {"bank": (), "german": (), "nursery": ("--oaa", 5, "--classes", "auto"), "telco": ()}
 
 
+@pytest.mark.long
 @all_three
 @pytest.mark.third
 @pytest.mark.parametrize("name", REAL)

@@ -140,6 +140,7 @@ def test_intents(tmp_path, subjects):
     assert answer["prediction"] == first and answer["probability"] == float(chance)
 
 
+@pytest.mark.long
 def test_prices(tmp_path):
     told, *_, compared, _, _, intervals, _, folds = outputs("prices", tmp_path)
     assert "--time sold" in told and "minus mean.model" in compared and "Gamma deviance" in folds
@@ -151,6 +152,7 @@ def test_prices(tmp_path):
             assert priced == offer and low <= middle <= high
 
 
+@pytest.mark.long
 def test_churn(tmp_path):
     duckdb = pytest.importorskip("duckdb")
     *_, evaluated, _, _, _, _, drift = outputs("churn", tmp_path)
@@ -163,6 +165,7 @@ def test_churn(tmp_path):
     assert found == pytest.approx(dict(in_file), abs=1e-6) and len(found) == 300
 
 
+@pytest.mark.long
 def test_platform(tmp_path):
     _, evaluated, _, _, _, ready, model, inferred, invoked, metrics = outputs("platform", tmp_path)
     assert json.loads(evaluated)["schema"] == json.loads((tmp_path / "train.json").read_text())["schema"] == 2
