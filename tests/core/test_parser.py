@@ -96,14 +96,14 @@ options = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=drawn(300), deadline=None)
+@settings(max_examples=drawn(240), deadline=None)
 @given(texts(vw_lines()), options, st.sampled_from([1, 2]))
 @example(b"\xef\xbb\xbf", {}, 1)
 def test_vw_text_agrees_with_the_slow_parser(text, options, first_line):
     agree(text, "vw", first_line, **options)
 
 
-@settings(max_examples=drawn(300), deadline=None)
+@settings(max_examples=drawn(240), deadline=None)
 @given(texts(libsvm_lines()), options, st.sampled_from([1, 2]))
 def test_libsvm_text_agrees_with_the_slow_parser(text, options, first_line):
     agree(text, "libsvm", first_line, **options)
@@ -112,13 +112,13 @@ def test_libsvm_text_agrees_with_the_slow_parser(text, options, first_line):
 CLASSES = [{"limit": 3, "numbers": True}, {"limit": 3, "names": ["-1", "0.5", "x"]}, {"limit": 2, "grows": True}]
 
 
-@settings(max_examples=drawn(240), deadline=None)
+@settings(max_examples=drawn(150), deadline=None)
 @given(texts(vw_lines()), st.sampled_from(["vw", "libsvm"]), st.booleans(), st.booleans(), st.sampled_from(CLASSES))
 def test_labels_that_are_classes_agree_with_the_slow_parser(text, format, lenient, stop, classes):
     agree(text, format, lenient_labels=lenient, stop_at_fault=stop, classes=classes)
 
 
-@settings(max_examples=drawn(300), deadline=None)
+@settings(max_examples=drawn(240), deadline=None)
 @given(st.lists(garbage, max_size=6).map(b"\n".join), st.sampled_from(["vw", "libsvm"]), st.booleans())
 def test_any_bytes_at_all(text, format, stop):
     agree(text, format, stop_at_fault=stop)
@@ -558,7 +558,7 @@ def test_plain_lines_and_others_in_long_blocks(seed, rare):
     """Many lines, so that the columns are filled and emptied, and some that are longer than these."""
     rng = random.Random(seed)
     lines = []
-    for _ in range(120):
+    for _ in range(80):
         features = 3000 if rng.random() < 0.02 else rng.randrange(40)
         lines.append(rng.choice(RARE_LINES) if rng.random() < rare else plain_line(rng, features))
     text = rng.choice(["\n", "\r\n"]).join(lines).encode()
