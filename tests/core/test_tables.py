@@ -325,7 +325,7 @@ def test_the_table_of_marks_is_that_of_unicode():
 
 
 def test_times_are_those_of_python():
-    """Every hour of some years, as text and as seconds; and the days of all years."""
+    """Hours of some years, as text and as seconds; and days of all years."""
     epoch, hour = datetime(1970, 1, 1), timedelta(hours=1)
     for year in (1, 1899, 1969, 1970, 2000, 2024, 9999):
         for i in range(0, 365 * 24, 31):
@@ -337,7 +337,7 @@ def test_times_are_those_of_python():
                 assert time_of(b"%d" % seconds) == time_of(of(repr(seconds + 0.99))) == target, at
                 if seconds > 0:
                     assert time_of(b"%d" % (seconds + 3599)) == target
-    for day in range(1, date.max.toordinal() + 1, 11):
+    for day in range(1, date.max.toordinal() + 1, 37):
         found = date.fromordinal(day)
         target = None, found.isoweekday(), found.month
         assert time_of(of(found.isoformat())) == time_of(of(found.isoformat().replace("-", ""))) == target
