@@ -6,11 +6,23 @@ A message is a sentence for the user: where, what is wrong, and what to do.
 import errno
 import os
 
+Where = tuple[str | int, ...]  # a file, and the line and column in it, as far as they are known
+
 
 class VwliteError(Exception):
-    """An error that a person can act on: printed without a traceback."""
+    """An error that a person can act on: printed without a traceback. where: what the message is about; it comes first
+    when the error is printed."""
 
     exit_code = 70
+
+    def __init__(self, message: str = "", *where: str | int, exit_code: int | None = None) -> None:
+        super().__init__(message, *where)
+        self.message, self.where = message, where
+        if exit_code is not None:
+            self.exit_code = exit_code
+
+    def __str__(self) -> str:
+        return ": ".join([":".join(map(str, self.where)), self.message] if self.where else [self.message])
 
 
 class CheckError(VwliteError):

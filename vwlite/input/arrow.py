@@ -157,12 +157,12 @@ def _dictionaries(file: Any) -> list[str]:
 def _layout(source: str, frame: Frame, table: TableReader) -> Layout:
     if table.as_rows:
         return as_rows(table, source, frame.names)
-    where, index = f"{source}:1:1", index_columns(frame.names, frame.metadata)
+    where, index = (source, 1, 1), index_columns(frame.names, frame.metadata)
     if table.schema is None:
         try:
             schema = table.options.decide(frame.names, frame.numeric, index, category_columns(frame.metadata))
         except SchemaError as e:
-            raise DataError(f"{where}: {e}") from None
+            raise DataError(str(e), *where) from None
         table.decide(schema, where)
     return lay_out(table, source, where, frame.names, index=index)
 

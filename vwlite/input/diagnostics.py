@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from vwlite.errors import DataError
 from vwlite.input.formats import FORMATS
 from vwlite.output.text import label_text, printable
 from vwlite.patterns import pattern
@@ -43,6 +44,9 @@ class BadLine(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.source}:{self.line}:{self.column}: {self.message}{self.advice}"
+
+    def error(self, more: str = "") -> DataError:
+        return DataError(f"{self.message}{self.advice}{more}", self.source, self.line, self.column)
 
 
 def bad_lines(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from vwlite.errors import DataError
+from vwlite.errors import DataError, Where
 from vwlite.input.formats import LABEL, TEXT
 from vwlite.input.parsing import Columns, SourceBlocks
 from vwlite.input.schema import OPTIONAL, RoleOptions, listed
@@ -28,20 +28,20 @@ class LabelledText(TableParsing):
 
     @staticmethod
     def blocks_of(format: str, source: str, columns: Columns, *, named: bool, tells_empty: bool) -> SourceBlocks:
-        return SourceBlocks(format, _layout(format, f"{source}:1:1", columns()))
+        return SourceBlocks(format, _layout(format, (source, 1, 1), columns()))
 
 
-def _layout(format: str, where: str, table: TableReader) -> Layout:
+def _layout(format: str, where: Where, table: TableReader) -> Layout:
     if table.schema is None:
         if format == "text" and not table.model:
-            raise DataError(f"{where}: lines of --format text have no labels: learn from a table, or from lines that "
-                            "begin with __label__x (--format fasttext)")
+            raise DataError("lines of --format text have no labels: learn from a table, or from lines that begin with "
+                            "__label__x (--format fasttext)", *where)
         given = RoleOptions() if table.as_rows else table.options  # rows that are copied have no columns
         schema = replace(given, label=LABEL, text=(TEXT,)).decide([LABEL, TEXT], [False, False])
         table.decide(replace(schema, format="fasttext", missing=()), where)
     assert table.schema is not None
     used = [role for role in table.schema.roles.values() if role not in OPTIONAL]
     if used != ["text"] or table.schema.open:
-        raise DataError(f"{where}: these lines are one text each, and the model was trained on tables with the columns "
-                        f"{listed([*table.schema.roles])}: give it such tables")
+        raise DataError("these lines are one text each, and the model was trained on tables with the columns "
+                        f"{listed([*table.schema.roles])}: give it such tables", *where)
     return Layout(table, table.schema, lines=format)

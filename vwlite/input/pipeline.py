@@ -99,16 +99,16 @@ def format_of(block: Block, options: ParseOptions) -> str:
     """The format of the text of a source. DataError if it is unknown."""
     if options.format in ("auto", "jsonl") and _JSON_ARRAY.match(bytes(block.data[:FIRST])):
         raise DataError(
-            f"{block.source}:1:1: a JSON array, not JSON lines: write each object of it on a line of its own, as with "
-            "`jq -c '.[]' FILE`"
+            "a JSON array, not JSON lines: write each object of it on a line of its own, as with `jq -c '.[]' FILE`",
+            block.source, 1, 1,
         )
     if options.format != "auto":
         return options.format
     kind = by_magic(bytes(block.data[:8]))
     if kind:
         raise DataError(
-            f"{block.source}:1:1: {kind.capitalize()} in a compressed file or from standard input: decompress it, and "
-            "give the name of the file"
+            f"{kind.capitalize()} in a compressed file or from standard input: decompress it, and give the name of the "
+            "file", block.source, 1, 1,
         )
     known: str | None = None
     if options.table is not None and options.table.expected:
@@ -116,14 +116,14 @@ def format_of(block: Block, options: ParseOptions) -> str:
     line = first_line(block.data)
     copied = options.table is not None and options.table.as_rows
     if known is None and by_name(block.source) is None and LABELLED.match(line) and not copied:
-        raise DataError(f"{block.source}:{block.first_line}:1: lines of fastText, which need --format fasttext: "
-                        f"{_shown(line)}")
+        why = f"lines of fastText, which need --format fasttext: {_shown(line)}"
+        raise DataError(why, block.source, block.first_line, 1)
     known = known or detect(block.data) or by_name(block.source) or by_begin(line)
     if known is None:
         table = f" (the model {options.model} is not for tables)" if options.model else ", or --label NAME for a table"
         raise DataError(
-            f"{block.source}:{block.first_line}:1: neither VW text (label |namespace feature ...) nor "
-            f"libsvm (label index:value ...); give --format{table}: {_shown(line)}"
+            f"neither VW text (label |namespace feature ...) nor libsvm (label index:value ...); give --format{table}: "
+            f"{_shown(line)}", block.source, block.first_line, 1,
         )
     return known
 

@@ -139,7 +139,7 @@ def read_blocks(
             for item in _lines(file, index, block_size, max_line):
                 if isinstance(item, UnreadableInput):
                     if not skip_faults:
-                        raise DataError(str(item))
+                        raise DataError(item.message, item.source, item.line, 1)
                 else:
                     item.done, item.total = done + file.done, total
                 yield item
@@ -340,7 +340,7 @@ class _File:
         try:
             yield not self.stopped
         except OSError as e:
-            raise NoInputError(f"{self.name}: {e.strerror}") from e
+            raise NoInputError(str(e.strerror), self.name) from e
 
     def _decompressed(self, head: bytes) -> Iterator[Piece]:
         """The content of concatenated compressed members."""
@@ -411,7 +411,7 @@ class _File:
             import zstandard
         except ImportError:
             raise DataError(
-                f"{self.name}:1:1: compressed with zstd: pip install 'vwlite[zstd]', or decompress it first"
+                "compressed with zstd: pip install 'vwlite[zstd]', or decompress it first", self.name, 1, 1
             ) from None
         return _Zstandard(zstandard.ZstdDecompressor().decompressobj())
 

@@ -21,13 +21,13 @@ class UnreadableInput:
     source: str
     line: int
 
-    def __str__(self) -> str:
-        return f"{self.source}:{self.line}:1: {self.message}"
+
+standard_input = "<stdin>"  # its name in messages; a process that reads a part of a file there has another
 
 
 def display_name(source: str) -> str:
     """The name of a source in messages."""
-    return "<stdin>" if source == "-" else source
+    return standard_input if source == "-" else source
 
 
 def check_sources(sources: Sequence[str], *, quiet: bool = False) -> None:
@@ -129,7 +129,7 @@ def not_data(head: bytes, path: str) -> str:
     """What a file is by its first bytes, and what to do with it, if it is one of ours; else nothing."""
     from vwlite.output.shell_words import quoted
 
-    name = "FILE" if path == "<stdin>" else quoted(path)
+    name = "FILE" if path == display_name("-") else quoted(path)
     if is_model(head):
         return (f"it is a model, not data: `vwlite predict -m {name} DATA` predicts with it, "
                 f"`vwlite train -i {name} DATA` continues it")

@@ -13,7 +13,7 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
 from vwlite.core.tables.tables import TableParser, split, whole
 from vwlite.core.text.parser import Parser
-from vwlite.errors import DataError
+from vwlite.errors import DataError, Where
 from vwlite.input.diagnostics import EXPLAINED
 from vwlite.input.formats import BOM, FORMATS, Dialect, by_name, first_line
 from vwlite.input.parsing import Columns, LineParsing, Parsed, SourceBlocks, SourceText, Task, Tasks
@@ -99,7 +99,7 @@ class Records(SourceBlocks):
         self._started = False  # something of the source is here
         self._header: list[str] | None = None
         self._head = self._mark = b""  # as they are in the file
-        self._where = ""  # for messages
+        self._where: Where = ()
         self._layout: Layout | None = None
         self._held: list[Block] = []  # rows from which roles are to be decided
         self._rows: list[list[bytes]] = []
@@ -177,7 +177,7 @@ class Records(SourceBlocks):
         line = block.first_line + bytes(block.data[:begin]).count(b"\n")
         if cells is None:
             what = "first line" if options.no_header else "header"
-            raise DataError(f"{self._source}:{line}:1: the {what} is not a valid row: {EXPLAINED[end]}")
+            raise DataError(f"the {what} is not a valid row: {EXPLAINED[end]}", self._source, line, 1)
         block.first_line, block.data = line, block.data[begin:]
         if options.no_header:
             self._set_header([f"c{i + 1}" for i in range(len(cells))], line)
@@ -188,9 +188,9 @@ class Records(SourceBlocks):
         try:
             names = [cell.strip(_BLANKS).decode() for cell in cells]
         except UnicodeDecodeError:
-            raise DataError(f"{self._source}:{line}:1: the header is not UTF-8: convert the file") from None
+            raise DataError("the header is not UTF-8: convert the file", self._source, line, 1) from None
         if any("\r" in name.replace("\r\n", "") for name in names):
-            raise DataError(f"{self._source}:{line}:1: a carriage return in the header: lines end with LF or CR LF")
+            raise DataError("a carriage return in the header: lines end with LF or CR LF", self._source, line, 1)
         self._check_names(names, line)
         self._set_header(names, line)
         return True
@@ -205,10 +205,10 @@ class Records(SourceBlocks):
         instead = "--columns NAMES gives them names" + ("" if schema else ", --no-header calls them c1, c2, ...")
         shown = listed(names, most=6)
         why = f"the first line looks like data, not like the names of columns: {shown}; {instead}"
-        raise DataError(f"{self._source}:{line}:1: {why}")
+        raise DataError(why, self._source, line, 1)
 
     def _set_header(self, names: list[str], line: int) -> None:
-        self._header, self._where = names, f"{self._source}:{line}:1"
+        self._header, self._where = names, (self._source, line, 1)
         if self._table.as_rows:
             self._layout = replace(as_rows(self._table, self._source, names, self._dialect), header=self._head)
         elif self._table.schema is not None:
@@ -231,7 +231,7 @@ class Records(SourceBlocks):
                 index = {""} - filled  # columns with neither a name nor a cell are none
                 schema = o.decide(self._header, sample.numeric(), index, is_table=self._named)
             except SchemaError as e:
-                raise DataError(f"{self._where}: {e}") from None
+                raise DataError(str(e), *self._where) from None
             self._table.decide(schema, self._where, sample)
             self._lay_out()
         if self._layout is not None:

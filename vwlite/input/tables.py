@@ -12,7 +12,7 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.tables.cells import Cells
 from vwlite.core.tables.tables import TableParser
 from vwlite.core.text.parser import Parser, detect
-from vwlite.errors import DataError
+from vwlite.errors import DataError, Where
 from vwlite.input.formats import NO_TEXT, Dialect, by_begin, by_name, first_line
 from vwlite.input.sample import Sample
 from vwlite.input.schema import OPTIONAL, RoleOptions, Schema, SchemaError, listed
@@ -139,8 +139,8 @@ class TableReader:
             return None
         if self.schema is None and options.ngram > 1 and options == RoleOptions(ngram=options.ngram) and detect(data):
             raise DataError(
-                f"{source}:1:1: --ngram is for --text columns of tables, and this is {detect(data)} text: leave the "
-                "option out"
+                f"--ngram is for --text columns of tables, and this is {detect(data)} text: leave the option out",
+                source, 1, 1,
             )
         return "csv"
 
@@ -178,22 +178,22 @@ class TableReader:
                 raise DataError(why)
             self.say(f"warning: {why}")
 
-    def decide(self, schema: Schema, where: str, sample: Sample | None = None) -> None:
+    def decide(self, schema: Schema, where: Where, sample: Sample | None = None) -> None:
         """These are the columns. sample: what decided it. DataError if the model knows none, or if there should be a
         label among them."""
         if self.model:
             raise DataError(
-                f"{where}: this is a table, and the model {self.model} was trained on text without columns: train on a "
-                "table with --label NAME, or convert this one to VW text with vwlite convert"
+                f"this is a table, and the model {self.model} was trained on text without columns: train on a table "
+                "with --label NAME, or convert this one to VW text with vwlite convert", *where,
             )
         if self.needs_label and schema.name_of("label") is None:
             there = f": {listed(list(schema.roles))}" if schema.roles else ""
-            raise DataError(f"{where}: which column is the label? train with --label NAME{there}")
+            raise DataError(f"which column is the label? train with --label NAME{there}", *where)
         known = {namespace_of(name) for name, role in schema.roles.items() if role not in OPTIONAL}
         for cross in self.crosses if not schema.open else ():
             unknown = [name for name in cross.split(",") if namespace_of(name) not in known]
             if unknown:
-                raise DataError(f"{where}: {cross} cannot be crossed: there are no features of a column {unknown[0]}")
+                raise DataError(f"{cross} cannot be crossed: there are no features of a column {unknown[0]}", *where)
         self.schema = schema
         self.say(schema.summary() + (sample.missing(schema) if sample else ""))
         for note in sample.notes(schema, self.options.roles()) if sample else ():
@@ -204,10 +204,10 @@ def json_layout(source: str, table: TableReader) -> Layout:
     """What the parser of JSON lines must know: the keys that have a role. They are known before any line is read."""
     if table.schema is None:
         try:
-            table.decide(table.options.open_schema(), f"{source}:1:1")
+            table.decide(table.options.open_schema(), (source, 1, 1))
             table.awaited.update(table.options.roles())
         except SchemaError as e:
-            raise DataError(f"{source}:1:1: {e}") from None
+            raise DataError(str(e), source, 1, 1) from None
     assert table.schema is not None
     tag = table.options.tag
     if tag is None or table.schema.roles.get(tag) == "tag":
@@ -220,7 +220,7 @@ def as_rows(table: TableReader, source: str, names: Sequence[str], dialect: Dial
     """The layout of rows that are copied. DataError for two columns with the name of one that is used."""
     for name in table.options.roles():
         if names.count(name) > 1:
-            raise DataError(f"{source}:1:1: two columns are called {name!r}: rename one of them")
+            raise DataError(f"two columns are called {name!r}: rename one of them", source, 1, 1)
     places = {name: at for at, name in enumerate(names)}
     return Layout(table, Schema(dict.fromkeys(places, "drop")), (*places.values(),), len(names), dialect, source)
 
@@ -232,7 +232,7 @@ def _with_tag(schema: Schema, tag: str) -> Schema:
 
 
 def lay_out(
-    table: TableReader, source: str, where: str, names: list[str], dialect: Dialect = NO_TEXT,
+    table: TableReader, source: str, where: Where, names: list[str], dialect: Dialect = NO_TEXT,
     index: Collection[str] = (),
 ) -> Layout:
     """The positions of the columns in a file with these names. DataError if one is missing; others are noted, except
@@ -253,7 +253,7 @@ def lay_out(
             schema = replace(schema, roles={**schema.roles, **dict.fromkeys(keys, "auto")})
             positions += [-1] * len(keys)
     except SchemaError as e:
-        raise DataError(f"{where}: {e}") from None
+        raise DataError(str(e), *where) from None
     table.note_keys(names)
     unknown = [name for name in schema.unknown(names) if name not in index]
     if unknown:

@@ -89,7 +89,7 @@ def rows_of(
     source, several, rest = -1, False, b""
     for task in tasks(data, ParseOptions(format=format, table=table), stop):
         if not isinstance(task, Task):
-            raise DataError(str(task))
+            raise DataError(task.message, task.source, task.line, 1)
         block, layout = task.block, task.context
         rows = Rows(block.source, task.format, block.first_line, bytes(block.data), column or "")
         block.release()

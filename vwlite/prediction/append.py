@@ -16,6 +16,7 @@ from vwlite.input.diagnostics import shown
 from vwlite.input.formats import BOM, FORMATS, OF_TEXT, by_magic, check_name
 from vwlite.input.parsing import Parsed, SourceText
 from vwlite.input.schema import listed
+from vwlite.input.sources import display_name
 from vwlite.names import names_text
 
 ROW_GROUP = 64 << 20  # bytes of the rows of Parquet that are written together
@@ -81,20 +82,20 @@ class AppendedTable:
         elif parsed.source is not None:
             self._begin_text(parsed, parsed.source)
         elif parsed.bad:  # an error of reading, not a line
-            raise DataError(f"{parsed.bad[0]}: rows would be missing in the table, also with --on-error skip")
+            raise parsed.bad[0].error(": rows would be missing in the table, also with --on-error skip")
 
     def _is_first(self, parsed: Parsed, kind: Any) -> bool:
         before, self._first = self._first, self._first or (kind, parsed.batch.source)
         if kind != self._first[0]:
-            raise DataError(f"{parsed.batch.source}: its columns or its format differ from those of {self._first[1]}, "
-                            "so one table cannot have both: predict each by itself")
+            raise DataError(f"its columns or its format differ from those of {self._first[1]}, so one table cannot "
+                            "have both: predict each by itself", parsed.batch.source)
         return before is None
 
     def _begin_text(self, parsed: Parsed, source: SourceText) -> None:
         if not FORMATS[source.format].is_table or source.format in OF_TEXT:
             if source.text.strip():
                 kind = "VW text" if source.format == "vw" else source.format
-                raise UsageError(f"{parsed.batch.source}: --append is for tables, and this is {kind}: leave it out")
+                raise UsageError(f"--append is for tables, and this is {kind}: leave it out", parsed.batch.source)
             self._blank += source.text
             self._parsed = None
             return
@@ -113,7 +114,7 @@ class AppendedTable:
         cells = split(source.header, *source.dialect)[0][0] if source.header else []
         names = [cell.strip().decode() for cell in cells]
         if self._is_first(parsed, (source.dialect, names)):
-            self._check_names(names, f"{parsed.batch.source}:1")
+            self._check_names(names, parsed.batch.source, 1)
             form: dict[str, Any] = {"delimiter": source.dialect.delimiter, "quoted": source.dialect.quoted}
             self._joiner = self._joined(**form)
             header = RowJoiner(range(len(self._columns)), [True] * len(self._columns), **form)
@@ -125,12 +126,12 @@ class AppendedTable:
     def _joined(self, **form: Any) -> RowJoiner:
         return RowJoiner([c.place for c in self._columns], [c.type == "string" for c in self._columns], **form)
 
-    def _check_names(self, names: Collection[str], where: str) -> None:
+    def _check_names(self, names: Collection[str], source: str, line: int) -> None:
         """DataError for a column of the table that is called as one that is appended."""
         for column in self._columns:
             if column.name in names:
-                raise DataError(f"{where}:1: there is a column {column.name} already: call the new one otherwise, as "
-                                f"with --append-columns {column.known}={column.name}_new")
+                raise DataError(f"there is a column {column.name} already: call the new one otherwise, as with "
+                                f"--append-columns {column.known}={column.name}_new", source, line, 1)
 
     def _check_keys(self, parsed: Parsed, source: SourceText) -> None:
         if not any(key in source.text for key in self._keys):
@@ -141,12 +142,12 @@ class AppendedTable:
                     keys = json.loads(line)
                 except ValueError:
                     continue  # a bad line
-                self._check_names(keys if isinstance(keys, dict) else (), f"{parsed.batch.source}:{number}")
+                self._check_names(keys if isinstance(keys, dict) else (), parsed.batch.source, number)
 
     def _begin_arrow(self, parsed: Parsed) -> None:
         schema, source = parsed.rows.schema, parsed.batch.source
         if self._is_first(parsed, (parsed.format, schema)):
-            self._check_names(schema.names, f"{source}:1")
+            self._check_names(schema.names, source, 1)
             self._arrow = _ArrowWriter(parsed.format, source, schema, self._columns)
 
     def rows(self, predictions: bytes) -> bytes:
@@ -235,7 +236,7 @@ class _Taken(BytesIO):
 
 def _is_file(source: str) -> bool:
     """Whether Arrow data are a file, not a stream."""
-    if source == "<stdin>":
+    if source == display_name("-"):
         return False
     with open(source, "rb") as file:
         return by_magic(file.read(8)) == "arrow"

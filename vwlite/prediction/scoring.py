@@ -7,7 +7,6 @@ from dataclasses import replace
 from vwlite.algorithms.losses import usual_threshold
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner
-from vwlite.errors import DataError
 from vwlite.input.diagnostics import BadLine, not_finite
 from vwlite.input.parsing import Parsed, ParseOptions
 from vwlite.input.pipeline import parsed_batches
@@ -24,7 +23,7 @@ TakeBad = Callable[[list[BadLine]], None]
 def refuse(bad: list[BadLine]) -> None:
     """DataError for a bad line."""
     if bad:
-        raise DataError(str(bad[0]))
+        raise bad[0].error()
 
 
 class Scoring:

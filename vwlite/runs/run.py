@@ -63,14 +63,14 @@ class BadLines:
     def take(self, bad: list[BadLine]) -> None:
         for b in bad:
             if not self._skip:
-                raise DataError(str(b))
+                raise b.error()
             self.count += 1
             if self.count <= SHOWN:
                 say(f"{b} (skipped)")
             if self._rejects is not None and b.text:  # a truncated stream has no line
                 self._rejects.write(b.text.rstrip(b"\n") + b"\n")
             if self._most is not None and self.count > self._most:
-                raise DataError(f"{b}; that is bad line {self.count}, --max-errors allows {self._most}")
+                raise b.error(f"; that is bad line {self.count}, --max-errors allows {self._most}")
 
     def finish_from(self, cache: str, count: int) -> None:
         """Report the bad lines that a cache leaves out. It does not have their text."""
@@ -140,25 +140,25 @@ def feed(
         reason = learner.reason
         if reason in (Reason.DONE, Reason.STOPPED):
             break
-        where = f"{batch.source}:{batch.line_number(at)}"
+        where = batch.source, batch.line_number(at), 1
         if reason == Reason.DIVERGED:
             if diverged is None:
                 written(learner)
-                raise DataError(f"{where}:1: the prediction is not finite: learning has diverged; "
-                                f"{smaller_steps(settings)}")
+                why = f"the prediction is not finite: learning has diverged; {smaller_steps(settings)}"
+                raise DataError(why, *where)
             diverged(batch, at)
             at += 1
         elif reason == Reason.NO_MEMORY:
-            raise MemoryError(table_needs(learner.oversized, where))
+            raise MemoryError(table_needs(learner.oversized, f"{where[0]}:{where[1]}"))
         elif reason == Reason.TOO_LONG:
-            raise DataError(f"{where}:1: {TOO_LONG}")
+            raise DataError(TOO_LONG, *where)
         elif reason == Reason.TOO_MANY:
             most = learner.rule.MOST_FEATURES
             why = "the data have more features than --features: increase it, or leave it out"
             if most is not None:
                 diagonal = settings.algorithm.removesuffix("-full")
                 why = f"more than {most} features, too many for a matrix: use --algorithm {diagonal}, or fewer --bits"
-            raise DataError(f"{where}:1: {why}")
+            raise DataError(why, *where)
         else:
             paused(reason)
     written(learner)

@@ -231,7 +231,7 @@ class ExampleSource:
         left = self.examples
         for block in read_blocks(self.paths, stop=stop):
             if isinstance(block, UnreadableInput):
-                raise Critical(str(block), "io_adapter.cc")
+                raise Critical(block.message, "io_adapter.cc")
             if left is not None:
                 block.data = _first_lines(bytes(block.data), left)
                 left -= block.data.count(b"\n")
