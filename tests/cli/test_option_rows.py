@@ -7,12 +7,11 @@ import pytest
 from output_options import all_commands
 
 from vwlite.algorithms.settings import Settings
-from vwlite.dask import commands as dask
-from vwlite.dask.commands import DaskSumsOptions, DaskTrainOptions
+from vwlite.dask.commands import DaskTrainOptions
 from vwlite.errors import UsageError
 from vwlite.inspection.commands import NamesOptions
 from vwlite.merging.commands import MergeOptions
-from vwlite.options.declaring import declared, typed_again
+from vwlite.options.declaring import collected, declared
 from vwlite.options.spec import check_rows
 from vwlite.options.types import PATH
 from vwlite.program import GROUPS
@@ -71,7 +70,7 @@ def test_the_defaults_are_accepted():
 
 @pytest.mark.parametrize("kind, command", [
     (TrainOptions, "train"), (TuneOptions, "tune"), (SolveOptions, "solve"), (CertifyOptions, "certify"),
-    (MergeOptions, "merge"), (DaskTrainOptions, "dask train"), (DaskSumsOptions, "dask sums"),
+    (MergeOptions, "merge"), (DaskTrainOptions, "dask train"),
 ])
 def test_a_command_takes_every_option_that_its_options_have(kind, command):
     shared = {f.name for f in fields(InputOptions)}
@@ -89,22 +88,20 @@ def test_no_command_has_an_option_that_needs_one_that_it_has_not():
 
 
 def test_options_that_are_typed_again_for_another_command_mean_the_same():
-    words = [
-        "day.vw", "--scheduler", "local:2", "--names", "--loss=logistic", "-m", "x.model", "-q", "ab",
-        "--quadratic", "cd", "--no-constant", "--l1", "1e-6",
-    ]
-    asked = declared("dask train").make_context("train", words).params
-    again = map("=".join, typed_again(dask.TRAINING, asked["raw"]))
+    words = ["day.vw", "--seconds", "9", "--loss=logistic", "-m", "x.model", "-q", "ab", "--quadratic", "cd",
+             "--no-constant", "--missing", "?,NA", "--on-error", "skip", "-c"]
+    asked = declared("tune").make_context("tune", words).params
+    again = collected(TuneOptions, asked).words
     meant = declared("train").make_context("train", [*again]).params
     assert {name: value for name, value in meant.items() if value not in (None, ())} == {
         name: value for name, value in asked.items()
-        if value not in (None, ()) and name not in ("raw", "data", "model", "scheduler")
+        if value not in (None, ()) and name not in ("raw", "data", "model", "limit")
     }
 
 
 def test_an_option_that_names_a_file_says_whether_it_is_read_or_written():
-    # Of workers; of NAME=FILE, which serve itself looks at; of MODEL, which is written without --output.
-    elsewhere = (DaskSumsOptions, ServeOptions, NamesOptions)
+    # Of NAME=FILE, which serve itself looks at; of MODEL, which is written without --output.
+    elsewhere = (ServeOptions, NamesOptions)
     files = [spec for kind, name, spec in ROWS if spec.type is PATH and name != "data" and kind not in elsewhere]
     assert len(files) > 9
     assert [spec.name for spec in files if bool(spec.reads) == spec.writes] == []

@@ -95,7 +95,6 @@ FOREIGN = {  # texts of others: of the system, click, Python, pyarrow
     "errors.py": 2, "help/usage.py": 1, "estimators/evaluation.py": 1, "estimators/frames.py": 1, "dask/parts.py": 1,
 }
 OWN = {  # what is left
-    "dask/work.py": 4, "dask/cluster.py": 1,  # it runs commands in place of trainers
     "estimators/errors.py": 3, "estimators/frames.py": 1, "input/arrow.py": 2,  # options become parameters, or these
     "output/stdio.py": 4,  # level and place of --log-format json
 }

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,14 +30,16 @@ fsspec = pytest.importorskip("fsspec")
 
 from fsspec import AbstractFileSystem  # noqa: E402
 
+from vwlite.dask import child, parts, train, work  # noqa: E402
 from vwlite.dask import cluster as cluster_module  # noqa: E402
-from vwlite.dask import parts, train, work  # noqa: E402
 from vwlite.dask.ranges import RangeMerge  # noqa: E402
 from vwlite.merging.merged import Merge  # noqa: E402
 from vwlite.output.progress import format_number  # noqa: E402
+from vwlite.runs.options import TrainOptions  # noqa: E402
 
 COUNT = 1000  # lines of a shard
 LONG = 240  # seconds for what takes a few where nothing else runs
+CHILD = child.PROGRAM[-1]  # in the command line of the process of a task
 BASIC = ("--loss", "logistic", "--algorithm", "adagrad", "--quiet")
 
 
@@ -106,8 +109,8 @@ def wait_for(what, process=None):
 
 
 def learning(pid):
-    """A worker below a process, and the command that it runs."""
-    found = [(parent, child) for child, parent, command in descendants(pid) if "-m vwlite train " in command]
+    """A worker below a process, and the process of its task."""
+    found = [(parent, child) for child, parent, command in descendants(pid) if CHILD in command]
     return found[0] if found else None
 
 
@@ -151,7 +154,7 @@ def test_blocks_are_cut_at_newlines_and_every_line_is_learned_once(vwlite, clust
 
 @pytest.mark.long
 def test_a_worker_that_is_killed_makes_no_difference(shards, tmp_path):
-    """With kill -9, while it learns; the second time so is the command that it runs."""
+    """With kill -9, while it learns; the second time so is the process of its task."""
     arguments = ("dask", "train", shards, "--scheduler", "local:2", "--rounds", 2, *BASIC)
     finished(start(*arguments, "-m", "undisturbed"))
     run = start(*arguments, "-m", "m")
@@ -170,7 +173,7 @@ def test_a_worker_that_is_killed_makes_no_difference(shards, tmp_path):
 
 @pytest.mark.long
 def test_twenty_kills_make_no_difference(shards):
-    """At drawn moments, with kill -9: a worker, or every third time a command that learns."""
+    """At drawn moments, with kill -9: a worker, or every third time the process of a task."""
     arguments = ("dask", "train", shards, "--scheduler", "local:2", "--rounds", 3, *BASIC, "-m")
     began = time.monotonic()
     finished(start(*arguments, "undisturbed"))
@@ -179,7 +182,7 @@ def test_twenty_kills_make_no_difference(shards):
         run = start(*arguments, "m")
         time.sleep(chance.uniform(0.2, 0.9) * seconds)
         below = descendants(run.pid)
-        kinds = [[pid for pid, _, command in below if part in command] for part in ("vwlite train", "spawn_main")]
+        kinds = [[pid for pid, _, command in below if part in command] for part in (CHILD, "spawn_main")]
         victims = kinds[1] if i % 3 else kinds[0] or kinds[1]
         if victims:
             with suppress(ProcessLookupError):
@@ -514,7 +517,7 @@ def test_other_text(vwlite, cluster, tmp_path, monkeypatch, kind):
     model = read_model("m")
     assert model.counters["examples"] == 2 * 180
     assert sorted(model.classes) == (["blue", "red"] if kind == "classes" else [])
-    assert len(model.keys) == {"libsvm": 9, "jsonl": 10, "classes": 10}[kind]
+    assert len(model.keys) == {"libsvm": 9, "jsonl": 12, "classes": 10}[kind]  # jsonl: 2 for absent cells
 
 
 # --- what is wrong ---------------------------------------------------------------------------
@@ -536,6 +539,9 @@ def test_bad_lines_are_reported_with_the_shard_and_the_number_in_it(vwlite, clus
     Path("bad.csv").write_text("y,x\n" + "1,2\n" * 300 + "1,2,3\n" + "-1,1\n" * 300)
     said = vwlite("dask", "train", "bad.csv", *at, "--label", "y", "--retries", 1, "--block-size", 500, code=65).err
     assert said == f"{Path.cwd()}/bad.csv (part 3 of 6):52:1: a row of 3 cells, but there are 2 columns\n"
+    Path("bad.csv").write_text("a,x\n1,2\n")
+    said = vwlite("dask", "train", "bad.csv", *at, code=65).err
+    assert said == f"{Path.cwd()}/bad.csv:1:1: which column is the label? train with --label NAME: a, x\n"
 
 
 @pytest.mark.parametrize(
@@ -702,24 +708,88 @@ def test_remote_files_are_streamed(shards):
     found = parts.listed(("memory://logs/day=*/*.vw*",), 20 << 10).parts
     assert [(part.number, part.of) for part in found[:-1]] == [(i, len(found) - 1) for i in range(len(found) - 1)]
     assert found[-1].url == "memory:///logs/day=1/a3.vw.gz"
-    job = work.ShardJob(arguments=("--loss=logistic",), period=50)
+    job = shard_job(loss="logistic")
     local = parts.listed(("a0.vw", "a3.vw.gz"), 20 << 10).parts
     for a, b in zip(found, local, strict=True):
         assert work.learn(a, b"", job) == work.learn(b, b"", job)
     memory.pipe("/logs/cut.gz", Path("a3.vw.gz").read_bytes()[:-300])
     failed = work.learn(parts.FilePart("memory://logs/cut.gz"), b"", job)
-    assert failed.code == 65
-    assert re.fullmatch(r"memory://logs/cut.gz:\d+:1: the gzip data ends early: .*", failed.message)
+    name, line, column = failed.where
+    assert (failed.code, name, column) == (65, "memory://logs/cut.gz", 1)
+    assert failed.message.startswith(f"{name}:{line}:1: the gzip data ends early: ")
     gone = work.learn(parts.FilePart("memory://logs/gone"), b"", job)
     assert (gone.code, gone.message) == (66, "memory://logs/gone: No such file or directory")
+    assert gone.where == ("memory://logs/gone",)
+
+
+def shard_job(**typed):
+    """Learn with these settings, and hold out every 50th line."""
+    return work.ShardJob(TrainOptions(
+        typed=typed, model=child.MODEL, holdout_to=child.HELD, holdout_period=50, given=frozenset({"holdout_to"}),
+        allow_empty=True, quiet=True,
+    ))
+
+
+def of_table(**options):
+    """The same for a table."""
+    job = shard_job()
+    return replace(job, options=replace(job.options, format="csv", label="y", **options))
+
+
+def test_the_error_of_a_task_has_its_place():
+    """As values: the URL, the line and the column; only the URL if it is not about a line."""
+    memory, name = fsspec.filesystem("memory"), "memory://logs/bad"
+    why = "feature value 'abc' is not a number"
+    cases = {
+        "1 |a x\n1 |a x:abc\n": ((name, 2, 8), f":2:8: {why}"),
+        "|a x\n|a y\n": ((name,), ": no example was learned: of 2 lines, 2 without a label"),
+        "1 |a x:1e38\n" * 9: ((name, 3, 1), ":3:1: the prediction is not finite: learning has diverged; "),
+    }
+    for text, (where, message) in cases.items():
+        memory.pipe("/logs/bad", text.encode())
+        failed = work.learn(parts.FilePart(name), b"", shard_job(algorithm="sgd"))
+        assert (failed.code, failed.where) == (65, where)
+        assert failed.message.startswith(name + message) and "/tmp" not in failed.message
+
+
+def test_a_part_of_a_table_with_the_header_before_it():
+    """It has no number, and what is after it is no begin: a byte order mark there is a part of the cell."""
+    name, mark = "memory://logs/table", b"\xef\xbb\xbf"
+    fsspec.filesystem("memory").pipe("/logs/table", mark + b"x,y\n" + b"a,1\n" * 5 + mark + b"a,1\na,1\na,1,2\n")
+    part, whole = parts.FilePart(name, 26, 44, 1, 2), parts.FilePart(name, 26, 38, 1, 2)
+    assert work.learn(whole, b"", of_table(categorical=(("x",),))).keys == 3
+    assert work.learn(part, b"", of_table()).where == (f"{name} (part 2 of 2)", 3, 1)
+    of_header = f"{name} (part 2 of 2):1:1: --drop z: no such column; the columns are x, y"
+    assert work.learn(part, b"", of_table(drop=(("z",),))).message == of_header
+
+
+def test_a_task_whose_process_is_killed_or_has_too_little_memory(shards, monkeypatch):
+    """Others are not concerned: the worker goes on."""
+    part, lines = parts.FilePart("memory://logs/x"), b"1 |a x\n"
+
+    def killed(part):
+        yield lines
+        (process,) = [pid for pid, by, command in descendants(os.getpid()) if by == os.getpid() and CHILD in command]
+        os.kill(process, signal.SIGKILL)
+
+    monkeypatch.setattr(work, "content", killed)
+    failed = work.learn(part, b"", shard_job())
+    assert (failed.code, failed.message) == (70, "memory://logs/x: the command was ended by signal 9")
+    many = b"1 |a " + b" ".join(b"%d" % i for i in range(9000)) + b"\n"  # 40 million pairs
+    monkeypatch.setattr(work, "content", lambda part: [many])
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # each takes memory
+    monkeypatch.setattr(work, "PROGRAM", ("sh", "-c", 'ulimit -v 400000; exec "$@"', "sh", *child.PROGRAM))
+    failed = work.learn(part, b"", shard_job(quadratic=("aa",)))
+    assert (failed.code, failed.where) == (70, ("memory://logs/x",))
+    assert failed.message.startswith("memory://logs/x: out of memory: memory://logs/x:1 makes 40,513,501 features ")
 
 
 def test_a_disk_that_is_full_on_a_worker(shards, monkeypatch):
-    """For what is written there, by the task itself and by the command."""
-    part, job = parts.FilePart(str(Path("a0.vw").absolute())), work.ShardJob(arguments=(), period=50)
+    """For what is written there, by the task itself and by its process."""
+    part, job = parts.FilePart(str(Path("a0.vw").absolute())), shard_job()
 
     def limited():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
         failed = [work.learn(part, b"x" * 5000, job), work.learn(part, b"", job)]
         os.write(2, repr(failed).encode())
         return 0 if [f.code for f in failed] == [74, 74] and "File too large" in failed[0].message else 1

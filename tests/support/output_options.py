@@ -11,7 +11,7 @@ from vwlite.program import program
 READ = {"data", "data_options", "against", "front", "feature_weights", "validate", "initial", "start", "holdout"}
 READ_MODEL = {"predict", "serve", "evaluate", "report", "drift", "explain", "worst", "convert", "calibrate", "certify",
               "dask predict"}
-NOT_FILES = {"dask predict": {"output"}, "dask sums": {"output", "initial"}}  # folders, and what another command writes
+NOT_FILES = {"dask predict": {"output"}}  # folders
 
 
 def all_commands(command: click.Command = program, words: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:

@@ -1,4 +1,4 @@
-"""A scheduler and its workers: found or started, checked, and given tasks until each is done."""
+"""Connects to a scheduler or starts one, checks its workers, and runs tasks on them until each has a result."""
 
 import queue
 import signal
@@ -18,22 +18,14 @@ from vwlite.runs.run import say
 
 CONNECTING = 5  # seconds that a scheduler has to answer
 ARRIVING = 60  # seconds for the first worker to come
-GONE = 20  # seconds without the scheduler, after which it is given up
-ALONE = 30  # seconds without any news, after which one looks whether there is a worker
-ATTEMPTS = 3  # to start workers on this machine, or to ask all for their version: one that dies ends an attempt
+GONE = 20  # seconds without an answer of the scheduler, after which the run ends
+ALONE = 30  # seconds without a result, after which it checks whether there is a worker
+ATTEMPTS = 3  # to start workers on this machine, or to ask all for their version: an attempt fails if a worker dies
 POLL = 0.5
 
 
 class Interrupted(Exception):
-    """A signal came: stop."""
-
-
-class ShardFailed(VwliteError):
-    """A shard failed too often."""
-
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
-        self.exit_code = code
+    """The run is stopped by a signal."""
 
 
 class Cluster:
@@ -86,7 +78,7 @@ class Cluster:
         return client
 
     def _check_workers(self) -> None:
-        """See that there are some, with this version of vwlite. One that has just died need not answer."""
+        """UnavailableError if there are none, or if one has another version. One that dies meanwhile does not count."""
         for left in reversed(range(ATTEMPTS)):
             self._wait_for_workers()
             found = self._client.run(_version_there(), on_error="return")
@@ -116,7 +108,7 @@ class Cluster:
     # --- tasks -------------------------------------------------------------------------------
 
     def put(self, f: Callable[..., Any], *arguments: Any, avoid: str | None = None) -> Any:
-        """The future of a task. avoid: a worker that had better not do it again."""
+        """The future of a task. avoid: a worker that does not get it if there are others."""
         others = [w for w in self.workers if w != avoid] if avoid else []
         where = {"workers": others, "allow_other_workers": True} if others else {}
         return self._client.submit(f, *arguments, pure=False, retries=0, **where)
@@ -125,11 +117,11 @@ class Cluster:
         self, count: int, make: Callable[[int, str | None], Any], named: Callable[[int], str],
         done: Callable[[int, Any], None] = lambda i, result: None,
     ) -> list[Any]:
-        """The results of tasks 0, ..., count - 1, of which one that fails is made again.
+        """The results of tasks 0, ..., count - 1. A task that fails is tried again.
 
-        make: the future of a task; if it has failed before, with the worker to avoid. named: what failed, for messages.
-        done: called for each result.
-        ShardFailed if one has failed too often; Stopped. Tasks that have not started are then cancelled.
+        make: starts a task and returns its future; gets the worker to avoid, if the task has failed before. named: the
+        name of a task in messages. done: called for each result.
+        VwliteError if one has failed too often; Interrupted. Tasks that have not started are then cancelled.
         """
         results: list[Any] = [None] * count
         failures = [0] * count
@@ -157,8 +149,8 @@ class Cluster:
                 again = failures[i] < self._retries and result.code != 2
                 if not again:
                     tried = f" ({failures[i]} times)" if failures[i] > 1 else ""
-                    message = result.message if named(i) in result.message else f"{named(i)}: {result.message}"
-                    raise ShardFailed(result.code, message + tried)
+                    message = result.message if named(i) in result.where else f"{named(i)}: {result.message}"
+                    raise VwliteError(message + tried, exit_code=result.code)
                 say(f"{result.message} (tried again)")
                 waiting[i] = self._watched(i, make(i, result.worker))
                 continue
@@ -172,7 +164,7 @@ class Cluster:
         return future
 
     def _next(self) -> Any:
-        """A task that has ended; None if none has for a while."""
+        """A task that has ended, and its future; None if none has ended for a while."""
         try:
             event = self._events.get(timeout=POLL)
         except queue.Empty:
@@ -182,7 +174,7 @@ class Cluster:
         return event
 
     def _still_there(self, since: float | None) -> float | None:
-        """Since when the scheduler does not answer; None: it does. UnavailableError if that is too long."""
+        """The time since which the scheduler does not answer; None: it does. UnavailableError after GONE seconds."""
         if self._client.status == "running":
             return None
         since = since or time.monotonic()
@@ -195,7 +187,7 @@ class Cluster:
                                 "--resume continues after the last round")
 
     def _result(self, future: Any) -> Any:
-        """What a task gave; Failed also for errors of Dask."""
+        """The result of a task; Failed for an error of Dask."""
         if future.status in ("cancelled", "lost"):
             raise self._lost()
         if future.status != "error":
@@ -205,7 +197,7 @@ class Cluster:
             return Failed(70, f"every worker that ran it has died, the last at {e.last_worker.address}: not enough "
                           "memory?", e.last_worker.address)
         if isinstance(e, VwliteError):
-            return Failed(e.exit_code, str(e))
+            return Failed(e.exit_code, str(e), where=e.where)
         if isinstance(e, OSError):
             return Failed(WriteError.exit_code, one_line(e))
         return Failed(70, f"{type(e).__name__}: {one_line(e)}")
@@ -216,7 +208,7 @@ def _local_cluster(library: Any, count: int) -> Iterator[Any]:
     """A cluster of processes on this machine."""
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="vwlite-dask-", ignore_cleanup_errors=True))
-        # What the terminal sends to all of its processes is for this one.
+        # A terminal sends SIGINT to all of its processes: this one handles it, and the workers ignore it.
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
             with warnings.catch_warnings():
@@ -247,8 +239,8 @@ def _started(library: Any, count: int, folder: str) -> Any:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Without what Dask logs of connections and workers that end: what matters of it is said here. Its configuration
-    gives some of its loggers levels of their own."""
+    """Disable what Dask logs about connections and workers that end: this module prints what matters of it. All loggers
+    are changed, as the configuration of Dask gives some a level."""
     import logging
 
     made = [name for name in logging.root.manager.loggerDict if name.startswith("distributed.")]

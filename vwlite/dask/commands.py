@@ -1,8 +1,8 @@
 """`vwlite dask`: options and help."""
 
 import re
-from dataclasses import field, replace
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, TypeVar
 
 import click
 
@@ -10,7 +10,7 @@ from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.errors import UsageError
 from vwlite.input.formats import BINARY
 from vwlite.merging.commands import MergeOptions
-from vwlite.options.declaring import OWN, command, group
+from vwlite.options.declaring import command, group
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, option, option_of, specs_of
 from vwlite.options.types import PATH, Bytes, Number, Whole
 from vwlite.prediction.commands import PredictOptions
@@ -28,6 +28,7 @@ from vwlite.runs.options import (
 CLUSTER = "Cluster"
 HOLDOUT_PERIOD = 50
 BLOCK_SIZE = 256 << 20
+_Options = TypeVar("_Options", bound=InputOptions)
 
 
 class Scheduler(click.ParamType):
@@ -72,11 +73,13 @@ class ClusterOptions(InputOptions):
         help="Size of shards that plain files are cut into. They are cut at newlines; each compressed file is one "
              "shard.",
     )
-    raw: dict[str, Any] = field(default_factory=dict)  # what was typed, as text
+
+    def of_shards(self, kind: type[_Options], **others: Any) -> _Options:
+        """The options of a shard, which is read from standard input. others: those that differ from the run's."""
+        found = {f.name: getattr(self, f.name) for f in fields(kind) if hasattr(self, f.name)}  # type: ignore[arg-type]
+        return kind(**found | {"data": (), "quiet": True, "report": None} | others)
 
 
-# Options that the commands of the workers get, too.
-READING = (*specs_of(InputOptions, "format", "on_error", "max_errors"), *specs_of(InputOptions, TABLES))
 _CHANGED = {
     "algorithm": replace(SPECS["algorithm"], shown="gd", help="The update rule; see `vwlite algorithms`."),
     "loss": replace(SPECS["loss"], help="The loss function to minimize."),
@@ -85,11 +88,6 @@ _LEARNING = (
     *specs_of(InputOptions, "format", "on_error", "max_errors"), *specs_of(Settings, IN),
     *specs_of(InputOptions, TABLES),
     *(_CHANGED.get(spec.name, spec) for spec in specs_of(Settings, FEATURES, LEARN, CLASSES)),
-)
-TRAINING = (*_LEARNING, SPECS["link"], *specs_of(TrainOptions, "names"))
-PREDICTING = (
-    *specs_of(PredictOptions, "probabilities", "top", "threshold", "append", "append_columns", "on_unknown"),
-    LINK_OF_MODEL, *LOSS_OF_OTHERS, *specs_of(InputOptions, "format", "on_error", "max_errors", "tag", *AS_WRITTEN),
 )
 _URL = replace(DATA, metavar="URL...")
 _SHOWN = specs_of(InputOptions, "quiet", "report", "report_version")
@@ -105,7 +103,6 @@ not to.
 @command(
     "dask train", "vwlite.dask.train:train",
     _URL, *specs_of(ClusterOptions), CLUSTER, *_LEARNING, OUT, SPECS["link"], *_SHOWN, RUN,
-    remembers=True,
     usual=("--scheduler", "--model", "--rounds", "--loss", "--algorithm", "--l1", "--exact", "--resume"),
     examples=("vwlite dask train 'day*.vw' --scheduler local:2 --loss logistic -m all.model",
               "vwlite dask train 'day*.vw' --scheduler local:2 --exact --loss logistic --l1 1e-3 -m exact.model"),
@@ -147,7 +144,7 @@ class DaskTrainOptions(ClusterOptions):
     )
     threads: int = option(
         1, "--threads", group=RUN, type=Whole(1, 64), metavar="N",
-        help="Number of threads of each worker's command. The result does not depend on it.",
+        help="Number of threads for each shard. The result does not depend on it.",
     )
     resume: bool = option(
         False, "--resume", group=CLUSTER,
@@ -159,9 +156,10 @@ class DaskTrainOptions(ClusterOptions):
 
 @command(
     "dask predict", "vwlite.dask.predict:predict",
-    _URL, *specs_of(ClusterOptions), *specs_of(ModelOptions), OUT, *PREDICTING, *_SHOWN,
-    *specs_of(DaskTrainOptions, "threads"),
-    remembers=True,
+    _URL, *specs_of(ClusterOptions), *specs_of(ModelOptions), OUT,
+    *specs_of(PredictOptions, "probabilities", "top", "threshold", "append", "append_columns", "on_unknown"),
+    LINK_OF_MODEL, *LOSS_OF_OTHERS, *specs_of(InputOptions, "format", "on_error", "max_errors", "tag", *AS_WRITTEN),
+    *_SHOWN, *specs_of(DaskTrainOptions, "threads"),
     usual=("--scheduler", "--model", "--output", "--link", "--on-error", "--retries"),
     examples=("vwlite dask predict 'day*.vw' --scheduler local:2 -m all.model -o predictions",
               "vwlite dask predict 'day*.vw' --scheduler local:2 -m exact.model --link logistic -o probabilities"),
@@ -178,19 +176,3 @@ class DaskPredictOptions(PredictOptions, ClusterOptions):
         writes=True, stdout=True, help="Write the predictions of each shard into this folder or URL.",
     )
     threads: int = 1
-
-
-@command(
-    "dask sums", "vwlite.dask.sums:sums", OWN, *READING, *specs_of(InputOptions, "threads", "quiet"), hidden=True
-)
-@record(frozen=True)
-class DaskSumsOptions(InputOptions):
-    """For workers: sums over the shard on standard input, in a round of vwlite dask train --exact."""
-
-    initial: str | None = option(
-        None, "-i", "--initial", group=OUT, type=PATH, required=True, metavar="FILE",
-        help="The model at whose weights the sums are computed.",
-    )
-    output: str | None = option(
-        None, "-o", "--output", group=OUT, type=PATH, required=True, metavar="FILE", help="Write the sums to this file."
-    )

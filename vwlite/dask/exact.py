@@ -22,7 +22,7 @@ from vwlite.solving.rounds.shards import ShardSums, check_problem
 def settings_of(o: DaskTrainOptions, start: Model | None) -> Settings:
     """The settings of the problem. UsageError if it is invalid, or not solved in rounds."""
     for name in ("algorithm", "holdout_period", "rule", "state", "names"):
-        if name in o.raw:
+        if name in o.given or name in o.typed:
             raise UsageError(f"{option_name(name)} has no effect with --exact: leave it out")
     problem = SolveOptions(typed=o.typed, initial=o.initial, tolerance=o.tolerance)
     settings, _ = resolve_solve(problem, start.settings if start else None)
@@ -36,11 +36,7 @@ class ExactRounds(DaskRounds):
     def prepare(self, settings: Settings, start: Model | None) -> None:
         """From the weights of a model, or from zeros; with --resume, from the last round."""
         self.run = Rounds.create(settings, start, self.options.tolerance)
-        self.identity |= {
-            "options": [settings.stored(), list(self.job.arguments[1:]), self.job.format],
-            "--block-size": self.options.block_size,
-            "--initial": start.digest if start else "",
-        }
+        self.identity["--initial"] = start.digest if start else ""
         if (state := self.last_state()) is None:
             return
         try:

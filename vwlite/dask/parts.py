@@ -135,7 +135,7 @@ class naming_errors:
             why = e.strerror if isinstance(e, OSError) and e.strerror else one_line(e)
             if isinstance(e, FileNotFoundError):
                 why = os.strerror(errno.ENOENT)
-            raise NoInputError(f"{self._url}: {why}") from e
+            raise NoInputError(why, self._url) from e
 
 
 def one_line(e: BaseException) -> str:
@@ -178,7 +178,7 @@ def _cut(part: FilePart, file: IO[bytes]) -> Iterator[bytes]:
     while at < part.end:
         data = file.read(min(CHUNK, part.end - at))
         if not data:
-            raise NoInputError(f"{part.url}: the file has become shorter while it was read")
+            raise NoInputError("the file has become shorter while it was read", part.url)
         at += len(data)
         whole = data.rfind(b"\n") + 1
         if whole:

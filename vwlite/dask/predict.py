@@ -4,8 +4,9 @@ import os
 from pathlib import PurePosixPath
 from typing import Any
 
+from vwlite.dask.child import PREDICTIONS, START
 from vwlite.dask.cluster import Cluster, Interrupted
-from vwlite.dask.commands import PREDICTING, DaskPredictOptions
+from vwlite.dask.commands import DaskPredictOptions
 from vwlite.dask.parts import FilePart, file_system, listed
 from vwlite.dask.tables import with_roles
 from vwlite.dask.train import RoundProgress, content_of
@@ -13,8 +14,8 @@ from vwlite.dask.work import ShardJob, same
 from vwlite.dask.work import predict as predicted
 from vwlite.errors import CannotCreateError
 from vwlite.model import read_model
-from vwlite.options.declaring import typed_again
 from vwlite.output.results import Result, summary, values
+from vwlite.prediction.commands import PredictOptions
 from vwlite.runs.frame import RunFrame
 
 SUFFIX = ".predictions"
@@ -27,8 +28,7 @@ def predict(o: DaskPredictOptions) -> int:
     model = read_model(o.model)
     with RunFrame("dask predict", o) as frame:
         parts = listed(o.data, o.block_size).parts
-        arguments = map("=".join, typed_again(PREDICTING, o.raw))
-        job = ShardJob((f"--threads={o.threads}", *arguments), format=o.format)
+        job = ShardJob(o.of_shards(PredictOptions, model=START, predictions=PREDICTIONS))
         job = with_roles(job, o, parts, model.columns)
         outputs = outputs_of(parts, o.predictions)
         content = content_of(o.model)

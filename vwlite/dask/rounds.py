@@ -13,6 +13,8 @@ from vwlite.digest import blake2b
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.run import say
 
+OTHERS = ("threads", "given", "holdout_period")  # may differ, or are compared by their own names
+
 
 class DaskRounds:
     """A run in rounds over shards that workers read. Call `prepare`, then `all`."""
@@ -28,6 +30,8 @@ class DaskRounds:
         self.identity: dict[str, Any] = {
             "version of vwlite": __version__,
             "data": digest(json.dumps(listing.stamps).encode()),
+            "options": [o.rule, {name: x for name, x in vars(job.options).items() if name not in OTHERS}],
+            "--block-size": o.block_size,
         }
 
     def last_state(self) -> FinishedRounds | None:

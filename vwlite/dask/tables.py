@@ -1,7 +1,5 @@
 """Tables: the roles of columns are decided once for all shards, from the first rows of the first."""
 
-import csv
-import io
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +7,7 @@ from typing import Any
 
 from vwlite.dask.parts import FilePart, content
 from vwlite.dask.work import ShardJob, format_of
-from vwlite.errors import UsageError
+from vwlite.errors import DataError, UsageError
 from vwlite.input.formats import DELIMITED
 from vwlite.input.pipeline import decide_roles
 from vwlite.runs.options import InputOptions
@@ -22,7 +20,7 @@ def with_roles(job: ShardJob, o: InputOptions, parts: list[FilePart], columns: d
     """The job with a role for each column of delimited text without a role yet. columns: those of a model.
     UsageError if nothing says what the text is."""
     job = replace(job, header=columns.get("header", True) and not (o.columns or o.no_header))
-    if o.names_columns and job.format == "auto" and any(format_of(part, job) == "auto" for part in parts):
+    if o.names_columns and o.format == "auto" and any(format_of(part, job) == "auto" for part in parts):
         part = next(part for part in parts if format_of(part, job) == "auto")
         raise UsageError(f"{part.name}: column options are given, but its name does not show its format: add "
                          "--format csv, tsv or jsonl")
@@ -37,17 +35,18 @@ def with_roles(job: ShardJob, o: InputOptions, parts: list[FilePart], columns: d
     with tempfile.TemporaryDirectory(prefix="vwlite-") as folder:
         sample = Path(folder, "sample")
         sample.write_bytes(_beginning(first))
-        decide_roles([str(sample)], format_of(first, job), table)
+        try:
+            decide_roles([str(sample)], format_of(first, job), table)
+        except DataError as e:
+            raise DataError(e.message, first.name, *e.where[1:]) from None
     typed = o.roles.roles()
     roles = table.schema.roles if table.schema is not None else {}
-    more = []
+    more: dict[str, Any] = {}
     for role in ("numeric", "categorical"):
-        names = [name for name, r in roles.items() if r == role and name not in typed]
+        names = tuple(name for name, r in roles.items() if r == role and name not in typed)
         if names:
-            out = io.StringIO()
-            csv.writer(out, lineterminator="").writerow(names)
-            more.append(f"--{role}={out.getvalue()}")
-    return replace(job, arguments=(*job.arguments, *more))
+            more[role] = (*getattr(o, role), names)
+    return replace(job, options=replace(job.options, **more))
 
 
 def _beginning(part: FilePart) -> bytes:

@@ -17,8 +17,9 @@ import numpy as np
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import algorithm_of
 from vwlite.dask import ranges
+from vwlite.dask.child import HELD, MODEL, WEIGHTS
 from vwlite.dask.cluster import Cluster, Interrupted
-from vwlite.dask.commands import READING, TRAINING, DaskTrainOptions
+from vwlite.dask.commands import DaskTrainOptions
 from vwlite.dask.exact import ExactRounds, settings_of
 from vwlite.dask.parts import listed
 from vwlite.dask.rounds import DaskRounds, digest
@@ -34,11 +35,10 @@ from vwlite.model import Model, read_model
 from vwlite.model.file import to_bytes
 from vwlite.model.read import map_model
 from vwlite.model.slots import array_of
-from vwlite.options.declaring import typed_again
 from vwlite.output.progress import LiveLine, format_number
 from vwlite.output.results import Result, summary, values
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.options import InputOptions
+from vwlite.runs.options import InputOptions, TrainOptions
 from vwlite.runs.resolve import resolve
 from vwlite.runs.run import say
 
@@ -99,18 +99,12 @@ def _merged_settings(typed: dict[str, Any], start: Model | None, path: str | Non
 
 def _job(o: DaskTrainOptions) -> ShardJob:
     if o.exact:
-        return ShardJob((f"--threads={o.threads}", *map("=".join, typed_again(READING, o.raw))), format=o.format)
-    files = []
-    raw = dict(o.raw)
-    if path := raw.pop("feature_weights", None):
-        files.append(("--feature-weights", content_of(path)))
-    return ShardJob(
-        arguments=(f"--threads={o.threads}", *map("=".join, typed_again(TRAINING, raw))),
-        files=tuple(files),
-        period=o.holdout_period or 0,
-        format=o.format,
-        options=InputOptions(format=o.format, on_error=o.on_error, threads=1, quiet=True),
-    )
+        return ShardJob(o.of_shards(InputOptions))
+    path = o.typed.get("feature_weights")
+    typed = o.typed | ({"feature_weights": WEIGHTS} if path else {})
+    files = {"model": MODEL, "holdout_to": HELD, "initial": None}
+    options = o.of_shards(TrainOptions, typed=typed, **files, allow_empty=True, given=frozenset({"holdout_to"}))
+    return ShardJob(options, content_of(path) if path else b"")
 
 
 def _by_ranges(s: Settings) -> bool:
@@ -119,7 +113,7 @@ def _by_ranges(s: Settings) -> bool:
 
 
 def content_of(path: str) -> bytes:
-    """What is in a file. NoInputError."""
+    """The content of a file. NoInputError."""
     try:
         return Path(path).read_bytes()
     except OSError as e:
@@ -128,7 +122,7 @@ def content_of(path: str) -> bytes:
 
 @dataclass
 class RoundProgress:
-    """What is said while shards are done."""
+    """Prints the progress of a round."""
 
     quiet: bool
     total: int
@@ -189,11 +183,9 @@ class MergedRounds(DaskRounds):
         self.without: list[str] = []  # shards without a line
         self.progress = RoundProgress(o.quiet, len(self.parts))
         self.identity |= {
-            "options": [list(self.job.arguments[1:]), o.rule, self.job.format],
-            "--block-size": o.block_size,
             "--holdout-period": o.holdout_period,
             "--initial": digest(self.start) if self.start else "",
-            "--feature-weights": [digest(data) for _, data in self.job.files],
+            "--feature-weights": digest(self.job.weights),
         }
         if (state := self.last_state()) is None:
             return
@@ -255,7 +247,7 @@ class Round:
         self.learned: list[Any] = [None] * len(self.parts)
 
     def learn(self, i: int, avoid: str | None) -> Any:
-        """The future of what is to be known of what a shard teaches; `learned` has the whole, which stays there."""
+        """Start to learn a shard; the future of its `Facts`. The model stays on the worker: `learned` has a future."""
         self.learned[i] = self.cluster.put(learn, self.parts[i], self.start, self.job, avoid=avoid)
         return self.cluster.put(ranges.facts_of, self.learned[i])
 
@@ -303,7 +295,7 @@ class Round:
         return merge.with_absent_cells()
 
     def _merged_by_ranges(self, request: MergeRequest, count: int) -> Model:
-        """The merge of ranges, which are never together before they are merged."""
+        """The merge by ranges of features: no machine has all models at a time."""
         put, names = self.cluster.put, [self.parts[i].name for i in self.used]
         spans = [ranges.Range(number, count, request) for number in range(1, count + 1)]
         cuts = [put(ranges.pieces, self.learned[i], spans) for i in self.used]
@@ -356,7 +348,7 @@ def shown(loss: float) -> float | None:
 
 
 class Spread:
-    """A holdout whose lines are where the shards were learned: workers answer with scores."""
+    """The held-out lines, which stay on the workers: these send scores."""
 
     def __init__(self, round: Round, merge: Merge) -> None:
         self._round, self._merge = round, merge
@@ -364,7 +356,7 @@ class Spread:
 
     @property
     def keys(self) -> Any:
-        """Of all features in it: what need not be sent otherwise."""
+        """The keys of all features in these lines: weights of others are not sent."""
         if self._keys is None:
             round, sent = self._round, self._round.cluster.put(same, self._question(()))
 
@@ -387,19 +379,20 @@ class Spread:
         ask = self._asking(question, vector_of)
 
         def again(j: int, avoid: str | None) -> Any:
-            if avoid is not None:  # perhaps it is the lines that could not be had
+            if avoid is not None:  # perhaps the lines are lost
                 round.learn(round.used[j], avoid)
             return ask(round.used[j], avoid)
 
         answers: list[HoldoutScores | None] = round.cluster.each(len(round.used), again, round.named_used)
         found = [answer for answer in answers if answer is not None and len(answer.labels)]
         if not found:
-            raise DataError(f"none of the lines that are held out, every {round.job.period}th of each shard, has a "
-                            "label: try a smaller --holdout-period")
+            period = round.run.options.holdout_period
+            raise DataError(f"none of the lines that are held out, every {period}th of each shard, has a label: try a "
+                            "smaller --holdout-period")
         return joined_scores(found)
 
     def _asking(self, question: Question, vector_of: VectorOf) -> Callable[[int, str | None], Any]:
-        """What asks a shard: gives the future of its answer."""
+        """A function that asks for the scores of a shard: returns their future."""
         round, put = self._round, self._round.cluster.put
         keys = self.keys.tobytes()
         question.vectors.update({c: ranges.selected(vector_of(c), keys) for c in question.candidates})
@@ -408,7 +401,7 @@ class Spread:
 
 
 class SpreadRanges(Spread):
-    """The same, where the vectors are on workers, too."""
+    """The held-out lines of a merge by ranges, whose vectors are on the workers, too."""
 
     def __init__(self, round: Round, merge: Merge, spans: list[ranges.Range], sums: list[Any]) -> None:
         super().__init__(round, merge)

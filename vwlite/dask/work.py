@@ -1,60 +1,52 @@
 """The tasks of workers: pure functions of a shard, a model and options, so that any worker can repeat them.
 
-A command that fails returns a `Failed` with the reason, not an exception, so Dask logs nothing.
+A task that fails returns a `Failed` with the reason, not an exception, so Dask logs nothing.
 """
 
 import copyreg
-import json
 import pickle
-import re
 import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from shutil import copyfileobj
+from typing import Any
 
 import numpy as np
 
 from vwlite.algorithms.settings import Settings
-from vwlite.dask.parts import FilePart, content, file_system, first_line, naming_errors
-from vwlite.errors import DataError, VwliteError, WriteError
+from vwlite.dask import child
+from vwlite.dask.child import HELD, MODEL, PREDICTIONS, PROGRAM, START, TASK, WEIGHTS, Task
+from vwlite.dask.parts import CHUNK, FilePart, content, file_system, first_line, naming_errors
+from vwlite.errors import VwliteError, Where, WriteError
 from vwlite.input.formats import DELIMITED, by_name
 from vwlite.merging.holdout import EXAMPLES, Candidate, Holdout, HoldoutScores, Vector
 from vwlite.model.slots import Array, array_of
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.options import InputOptions
-
-if TYPE_CHECKING:
-    from vwlite.solving.rounds import shards as rounds
-
-PROGRAM = (sys.executable, "-m", "vwlite")
-HELD, MODEL, START, REPORT = "held", "model", "start", "report"  # files in the folder of a task
-NOTHING = "no example was learned"
+from vwlite.solving.rounds.shards import ShardSums
 
 
 @dataclass(frozen=True)
 class ShardJob:
-    """What is the same for all shards of a run."""
+    """What is the same for all shards of a run. weights: the content of the file of --feature-weights."""
 
-    arguments: tuple[str, ...]  # of the command
-    files: tuple[tuple[str, bytes], ...] = ()  # options, and what is in the file that each names
-    period: int = 0  # one of each `period` lines is held out
-    format: str = "auto"
+    options: InputOptions
+    weights: bytes = b""
     header: bool = True  # the first line of a file of delimited text names the columns
-    options: InputOptions | None = None  # for the lines that are held out
 
 
 @dataclass(frozen=True)
 class Failed:
-    """Why a shard could not be done. worker: where."""
+    """Why a task could not be done. where: as of VwliteError; the message begins with it. worker: its address."""
 
     code: int
     message: str
     worker: str = ""
+    where: Where = ()
 
 
 @dataclass(frozen=True)
@@ -89,16 +81,11 @@ class Question:
 def learn(part: FilePart, start: bytes, job: ShardJob) -> ShardResult | Failed:
     """Train a model on a shard, from a start (nothing if it is empty)."""
     with _task() as task:
-        more = ["-i", task.written(START, start)] if start else []
-        out = ("-m", MODEL, "--holdout-to", HELD, f"--holdout-period={job.period}", "--report", REPORT, "--allow-empty")
-        said = task.run(part, job, "train", *out, *more)
-        results = json.loads((task.folder / REPORT).read_text())["results"]
-        if not results["number_of_examples"]:
+        initial = task.written(START, start) if start else None
+        examples, keys = task.run(part, job, child.learn, initial=initial)
+        if not examples:
             return ShardResult(b"", b"", 0)
-        if (at := said.find(NOTHING)) >= 0:
-            raise DataError(f"{part.name}: {said[at:]}")
-        return ShardResult((task.folder / MODEL).read_bytes(), (task.folder / HELD).read_bytes(),
-                       results["number_of_examples"], results["features_in_the_table"])
+        return ShardResult((task.folder / MODEL).read_bytes(), (task.folder / HELD).read_bytes(), examples, keys)
     return task.failed
 
 
@@ -115,7 +102,7 @@ def evaluate(
 
 
 def joined_scores(parts: list[HoldoutScores]) -> HoldoutScores:
-    """Those of the examples of all, in their order."""
+    """The scores of several shards as one, in their order."""
     others = (np.concatenate([getattr(part, name) for part in parts]) for name in EXAMPLES)
     return HoldoutScores(np.concatenate([part.each for part in parts], axis=1), *others)
 
@@ -127,137 +114,125 @@ def holdout_in_memory(
     """The lines of a shard that are held out, in memory."""
     path = folder / HELD
     path.write_bytes(learned.held)
-    assert job.options is not None
+    o = InputOptions(format=format_of(part, job), on_error=job.options.on_error, threads=1, quiet=True)
     with ExitStack() as stack:
-        yield Holdout(replace(job.options, format=format_of(part, job)), (str(path),), question.settings,
-                      list(question.classes), dict(question.columns), stack, lambda: False)
+        yield Holdout(o, (str(path),), question.settings, list(question.classes), dict(question.columns), stack,
+                      lambda: False)
 
 
 def same(x: Any) -> Any:
-    """What many tasks need, as a task of its own: should it be lost, it can be had again."""
+    """A value that many tasks need. As it is the result of a task, Dask computes it again if it is lost."""
     return x
 
 
 def model_of(learned: ShardResult | Failed) -> ShardResult | Failed:
-    """The same without the held-out lines, which other tasks do not need."""
+    """The result of a shard without its held-out lines, which the merge does not need."""
     return learned if isinstance(learned, Failed) else replace(learned, held=b"")
 
 
-def sums(part: FilePart, model: bytes, job: ShardJob) -> "rounds.ShardSums | Failed":
+def sums(part: FilePart, model: bytes, job: ShardJob) -> ShardSums | Failed:
     """The sums over a shard at the weights of a round, those of the model."""
     with _task() as task:
-        out = task.folder / "sums"
-        task.run(part, job, "dask", "sums", "-i", task.written(START, model), "-o", out.name)
-        found: rounds.ShardSums = pickle.loads(out.read_bytes())
+        task.written(START, model)
+        found: ShardSums = task.run(part, job, child.sums)
         found.name = part.name
         return found
     return task.failed
 
 
 def predict(part: FilePart, model: bytes, job: ShardJob, output: str) -> int | Failed:
-    """Write the predictions of a shard to a file, in the order of its lines; how many there are."""
+    """Write the predictions of a shard to a file, in the order of its lines; their number."""
     with _task() as task:
-        out = task.folder / "predictions"
-        task.run(part, job, "predict", "-m", task.written(START, model), "-p", out.name)
-        return _put(out, output)
+        task.written(START, model)
+        task.run(part, job, child.predict)
+        return _put(task.folder / PREDICTIONS, output)
     return task.failed
 
 
 def _put(path: Path, output: str) -> int:
-    """Put a file in its place, whole or not at all; the number of its lines."""
-    lines = 0
-    with open(path, "rb") as data, ExitStack() as stack:
-        if "://" in output:
-            fs, name = file_system(output)
-            with naming_errors(output):
-                fs.put_file(str(path), name)
-            while piece := data.read(1 << 22):
-                lines += piece.count(b"\n")
-            return lines
-        file = stack.enter_context(AtomicFile(output))
-        while piece := data.read(1 << 22):
-            lines += piece.count(b"\n")
-            file.write(piece)
-        file.commit()
-    return lines
+    """Copy a file to an output, which is complete or absent; the number of its lines."""
+    if "://" in output:
+        fs, name = file_system(output)
+        with naming_errors(output):
+            fs.put_file(str(path), name)
+    else:
+        with open(path, "rb") as data, AtomicFile(output) as file:
+            copyfileobj(data, file, CHUNK)
+            file.commit()
+    with open(path, "rb") as data:
+        return sum(piece.count(b"\n") for piece in iter(lambda: data.read(CHUNK), b""))
 
 
-# --- commands --------------------------------------------------------------------------------
+# --- processes -------------------------------------------------------------------------------
 
 
-class _Task:
-    """A folder for what a task needs, and how it failed."""
+class _TaskFolder:
+    """The folder of a task, and how the task failed."""
 
     failed: Failed
     folder: Path
 
     def written(self, name: str, data: bytes) -> str:
         """Write a file; its name."""
-        path = self.folder / name
-        path.write_bytes(data)
-        return str(path)
+        (self.folder / name).write_bytes(data)
+        return name
 
-    def run(self, part: FilePart, job: ShardJob, *arguments: str) -> str:
-        """Run a command over the content of a part; what it said. CommandFailed."""
-        files = [f"{option}={self.written(f'file{i}', data)}" for i, (option, data) in enumerate(job.files)]
+    def run(self, part: FilePart, job: ShardJob, do: Callable[[Any], Any], **options: Any) -> Any:
+        """Call a function in a process whose standard input is the part; its result. options: of the job, that differ.
+        VwliteError, with the place in the part."""
         format = format_of(part, job)
-        known = [f"--format={format}"] if format != job.format else []
         header = first_line(part.url) if part.begin and job.header and format in DELIMITED else b""
+        o = replace(job.options, format=format, **options)
+        self.written(TASK, pickle.dumps(Task(do, o, part.name, bool(header))))
+        if job.weights:
+            self.written(WEIGHTS, job.weights)
         with ExitStack() as stack:
             file: Any = subprocess.PIPE
             if part.is_local and part.end is None:
                 with naming_errors(part.url):
                     file = stack.enter_context(open(part.url, "rb"))
-            errors = stack.enter_context(tempfile.TemporaryFile(dir=self.folder))
-            process = subprocess.Popen(
-                [*PROGRAM, *arguments, "--quiet", *job.arguments, *known, *files], cwd=self.folder,
-                stdin=file, stdout=subprocess.DEVNULL, stderr=errors, bufsize=0,
-            )
-            stack.callback(_ended, process)
+            process = stack.enter_context(subprocess.Popen(
+                PROGRAM, cwd=self.folder, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
+            ))
+            stack.callback(process.kill)
             if process.stdin is not None:
-                with suppress(BrokenPipeError), process.stdin as pipe:  # it has ended: its code says why
+                with suppress(BrokenPipeError), process.stdin as pipe:  # it has ended: its answer says why
                     for data in chain([header], content(part)):
                         view = memoryview(data)
                         while view:
                             view = view[pipe.write(view) :]
-            code = process.wait()
-            errors.seek(0)
-            said = errors.read().decode(errors="replace").strip()
-        if code < 0:
-            raise CommandFailed(70, f"{part.name}: the command was ended by signal {-code}")
+            assert process.stdout is not None
+            answer, code = process.stdout.read(), process.wait()
         if code:
-            words = said.splitlines()[-1] if said else f"the command ended with code {code}"
-            raise CommandFailed(code, _renamed(words, part, header))
-        return said
-
-
-def _ended(process: "subprocess.Popen[bytes]") -> None:
-    """See that a command has ended, whatever happened here."""
-    process.kill()
-    process.wait()
+            how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
+            raise VwliteError(f"the command {how}", part.name, exit_code=code if code > 0 else None)
+        found = pickle.loads(answer)
+        if isinstance(found, VwliteError):
+            raise found
+        return found
 
 
 @contextmanager
 def own_folder() -> Iterator[Path]:
-    """A folder where the worker has its files, removed at the end."""
+    """A temporary folder on the worker."""
     with tempfile.TemporaryDirectory(prefix="vwlite-", dir=_place()[0], ignore_cleanup_errors=True) as name:
         yield Path(name)
 
 
 @contextmanager
-def _task() -> Iterator[_Task]:
-    """What goes wrong inside becomes `failed`."""
-    task = _Task()
-    folder, where = _place()
+def _task() -> Iterator[_TaskFolder]:
+    """A folder for a task. An error in the block becomes `failed`."""
+    task = _TaskFolder()
+    folder, worker = _place()
     try:
         with own_folder() as task.folder:
             yield task
     except VwliteError as e:
-        task.failed = Failed(e.exit_code, str(e), where)
-    except OSError as e:  # of our own files: errors of other files are named
-        task.failed = Failed(WriteError.exit_code, f"{folder or tempfile.gettempdir()}: {e.strerror or e}", where)
+        task.failed = Failed(e.exit_code, str(e), worker, e.where)
+    except OSError as e:  # of a file in the folder: errors of others are VwliteErrors
+        task.failed = Failed(WriteError.exit_code, f"{folder or tempfile.gettempdir()}: {e.strerror or e}", worker)
     except MemoryError:
-        task.failed = Failed(70, "out of memory", where)
+        task.failed = Failed(70, "out of memory", worker)
 
 
 def _place() -> tuple[str | None, str]:
@@ -271,28 +246,7 @@ def _place() -> tuple[str | None, str]:
     return str(worker.local_directory), str(worker.address)
 
 
-class CommandFailed(VwliteError):
-    """A command has ended with an error; its code and its words are ours."""
-
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
-        self.exit_code = code
-
-
-def _renamed(message: str, part: FilePart, header: bytes) -> str:
-    """A message about a line of standard input, about that of the shard. header: what was put before it."""
-    found = re.match(r"<stdin>:(\d+):", message)
-    if not found:
-        return f"{part.name}: {message.replace('<stdin>', 'its lines')}"
-    line = int(found[1]) - bool(header)
-    return f"{part.name}:{max(line, 1)}:{message[found.end() :]}"
-
-
 def format_of(part: FilePart, job: ShardJob) -> str:
-    """The format of the text of a shard, as the command gets it: the name of the file tells some."""
-    if job.format != "auto":
-        return job.format
-    if (found := by_name(part.url)) is not None:
-        return found
-    return "auto"
+    """The format of the text of a shard: --format, or by the name of the file if that tells it."""
+    return job.options.format if job.options.format != "auto" else by_name(part.url) or "auto"
 

@@ -61,7 +61,7 @@ class Command(click.Command):
 
     usual: the long names of the options that `-h` shows, in this order; none: all. examples: commands that `--help`
     ends with. remembers: the function also gets `raw`, what was typed as text by name, in the order of typing, for
-    commands that it runs or prints.
+    commands that it prints.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """Commands that are declared on the records of their options."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
 from importlib import import_module
@@ -85,16 +85,3 @@ def collected(kind: type[_Record], typed: dict[str, Any]) -> _Record:
     names = {f.name for f in fields(kind)}  # type: ignore[arg-type]
     own = {name: given.pop(name) for name in names & set(given)}
     return kind(**own, **({"typed": given, "given": frozenset(own)} if "typed" in names else {}))
-
-
-def typed_again(specs: Iterable[Spec], raw: dict[str, Any]) -> list[tuple[str, ...]]:
-    """The options among these that were typed, each as its words: its long name, and its value if it has one.
-
-    raw: as of `Command`.
-    """
-    found: list[tuple[str, ...]] = []
-    for spec in specs:
-        if spec.name in raw:
-            values = raw[spec.name] if spec.multiple else [raw[spec.name]]
-            found += [(spec.long,) if spec.type is None else (spec.long, value) for value in values]
-    return found

@@ -11,10 +11,11 @@ from vwlite.runs.notes import KnownFeatures
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.plan import planned
 from vwlite.training.run import TrainRun
-from vwlite.training.trainer import prepared
+from vwlite.training.trainer import Trainer, prepared
 from vwlite.training.trainers import checked, trainer_of
 
 if TYPE_CHECKING:
+    from vwlite.training.continued import Continuing
     from vwlite.training.max_size import TooLarge
 
 
@@ -41,36 +42,41 @@ def _train(o: TrainOptions) -> "int | TooLarge":
         raise UsageError("--again needs --continue")
     o.check()
     with RunFrame("train", o) as frame:
-        check_sources(o.data, quiet=o.quiet)
-        if continuing is not None:
-            o = replace(o, initial=continuing.lock(frame, quiet=o.quiet))
-        if o.log_format == "line":
-            o = replace(o, quiet=True)
-        model, data = None, planned(o)
-        if o.initial:
-            from vwlite.model import read_model
+        run, trainer = trained(o, frame, continuing)
+        return run.finish(frame, trainer) or frame.code(run.kept(trainer))
 
-            model = read_model(o.initial, uncalibrated=True)
-        if continuing is not None:
-            continuing.begin(model, frame.stopped)
-        if not o.initial:
-            from vwlite.runs.counted import with_counted_classes
 
-            o = replace(o, typed=with_counted_classes(o.typed, data, frame.stopped))
-        job, unseen = prepared(o, model, data, in_place=_in_place(o.initial, o.model)), None
-        if model is not None:
-            from vwlite.runs.unseen import Unseen
+def trained(o: TrainOptions, frame: RunFrame, continuing: "Continuing | None" = None) -> tuple[TrainRun, Trainer]:
+    """A run that has learned all examples, and its trainer: `finish` writes the model."""
+    check_sources(o.data, quiet=o.quiet)
+    if continuing is not None:
+        o = replace(o, initial=continuing.lock(frame, quiet=o.quiet))
+    if o.log_format == "line":
+        o = replace(o, quiet=True)
+    model, data = None, planned(o)
+    if o.initial:
+        from vwlite.model import read_model
 
-            unseen = Unseen(model, job.resolved.settings, KnownFeatures.of(model))
-        del model
-        job = checked(job)
-        run = TrainRun(job, frame, continuing, unseen)
-        trainer = trainer_of(job, run.source, run, frame)
-        run.begin(trainer)
-        frame.stop_with(trainer.stop)
-        trainer.run()
-        too_large = run.finish(frame, trainer)
-        return too_large or frame.code(run.kept(trainer))
+        model = read_model(o.initial, uncalibrated=True)
+    if continuing is not None:
+        continuing.begin(model, frame.stopped)
+    if not o.initial:
+        from vwlite.runs.counted import with_counted_classes
+
+        o = replace(o, typed=with_counted_classes(o.typed, data, frame.stopped))
+    job, unseen = prepared(o, model, data, in_place=_in_place(o.initial, o.model)), None
+    if model is not None:
+        from vwlite.runs.unseen import Unseen
+
+        unseen = Unseen(model, job.resolved.settings, KnownFeatures.of(model))
+    del model
+    job = checked(job)
+    run = TrainRun(job, frame, continuing, unseen)
+    trainer = trainer_of(job, run.source, run, frame)
+    run.begin(trainer)
+    frame.stop_with(trainer.stop)
+    trainer.run()
+    return run, trainer
 
 
 def _in_place(initial: str | None, model: str | None) -> bool:

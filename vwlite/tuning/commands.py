@@ -10,7 +10,7 @@ from vwlite.algorithms.losses import LOSS_OPTIONS
 from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.algorithms.table import AUTO
 from vwlite.errors import UsageError
-from vwlite.options.declaring import OWN, command, typed_again
+from vwlite.options.declaring import OWN, command
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, TABLES, Spec, option, option_of, specs_of
 from vwlite.options.types import PATH, Number, Whole
 from vwlite.records import record
@@ -129,9 +129,11 @@ class TuneOptions(CacheOptions):
     @property
     def words(self) -> list[str]:
         """The options of `vwlite train` among those typed, as they were."""
-        of_train = {spec.name: spec for spec in OF_TRAIN}
-        typed = typed_again([of_train[name] for name in self.raw if name in of_train], self.raw)
-        return [word for words in typed for word in words]
+        of_train, found = {spec.name: spec for spec in OF_TRAIN}, list[str]()
+        for spec, value in ((of_train[name], value) for name, value in self.raw.items() if name in of_train):
+            for word in value if spec.multiple else [value]:
+                found += [spec.long] if spec.type is None else [spec.long, word]
+        return found
 
     @property
     def of_train(self) -> TrainOptions:

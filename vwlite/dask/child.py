@@ -1,0 +1,97 @@
+"""The process of a task: trains, predicts or computes sums over the lines of a shard, which are its standard input.
+
+It is a process of its own so that a worker survives its end by a signal or for lack of memory. It starts in a folder
+with the pickled `Task`. Its result, or a VwliteError, goes to standard output, pickled; models and lines are files in
+the folder. What one task needs and others do not is imported in its function.
+"""
+
+import pickle
+import sys
+from array import array
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from vwlite import __version__
+from vwlite.errors import DataError, VwliteError, outcome
+from vwlite.input import sources
+
+if TYPE_CHECKING:
+    from vwlite.solving.rounds.shards import ShardSums
+
+PROGRAM = (sys.executable, "-c", "from vwlite.dask import child; child.main()")
+TASK, START, MODEL, HELD, PREDICTIONS, WEIGHTS = "task", "start", "model", "held", "predictions", "feature-weights"
+
+
+@dataclass(frozen=True)
+class Task:
+    """run: a function of this module, which gets the task. source: the name of the shard in messages. added: the number
+    of lines before those of the shard, that is of the header of a table."""
+
+    run: Callable[["Task"], Any]
+    options: Any  # a record of options, as the function needs it
+    source: str
+    added: int
+
+
+def main() -> None:
+    """Do the task of this folder."""
+    with open(TASK, "rb") as file:
+        task: Task = pickle.load(file)
+    sources.standard_input = task.source
+    try:
+        answer = task.run(task)
+    except Exception as e:
+        code, message = outcome(e)
+        answer = VwliteError(message, task.source, exit_code=code)
+        if isinstance(e, VwliteError) and e.where:
+            source, *place = e.where
+            lines = [max(1, int(line) - task.added) for line in place[:1]]
+            answer = VwliteError(e.message, source, *lines, *place[1:], exit_code=code)
+    pickle.dump(answer, sys.stdout.buffer)
+
+
+def learn(task: Task) -> tuple[int, int]:
+    """Write the model and the lines that are held out. The number of examples, and of keys of the model. DataError if
+    no example has a label."""
+    from vwlite.runs.frame import RunFrame
+    from vwlite.training.train import trained
+
+    with RunFrame("train", task.options) as frame:
+        run, trainer = trained(task.options, frame)
+        run.finish(frame, trainer)
+        if code := frame.code(""):
+            sys.exit(code)
+    if trainer.learner.examples and not trainer.has_learned:
+        raise DataError(trainer.nothing_learned())
+    return trainer.learner.examples, len(trainer.learner.rule)
+
+
+def predict(task: Task) -> None:
+    """Write the predictions."""
+    from vwlite.prediction import predict
+
+    if code := predict.predict(task.options):
+        sys.exit(code)
+
+
+def sums(task: Task) -> "ShardSums":
+    """The sums at the weights of the model START, for a round of `vwlite dask train --exact`."""
+    from vwlite.model import read_model
+    from vwlite.runs.plan import planned
+    from vwlite.runs.source import DataNames
+    from vwlite.solving.problem import Examples
+    from vwlite.solving.rounds.shards import ShardSums, facts_of, shard_of
+
+    model = read_model(START)
+    if model.program != (here := f"vwlite {__version__}"):
+        raise DataError(f"the worker has {here}, and the driver {model.program}: all need the same version")
+    with ExitStack() as stack:
+        names = DataNames.of(model, model.settings)
+        examples = Examples(task.options, planned(task.options), model.settings, names, stack)
+        examples.read()
+        weights, intercept = examples.start(model, 0)
+        sums, slopes, second = shard_of(examples, model.settings).sums(weights, intercept)
+        keys = None if model.solved["passes"] else array("I", examples.rows.keys)  # from the second round on, known
+        return ShardSums(keys=keys, sums=sums, slopes=slopes, second=second, **facts_of(examples))
