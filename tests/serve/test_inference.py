@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -22,6 +23,11 @@ def infer(server, name, inputs, status=200, path="", **more):
 
 def tensor(name, data, datatype="BYTES", shape=None, **more):
     return {"name": name, "shape": shape or [len(data)], "datatype": datatype, "data": data, **more}
+
+
+def of_table(*age, datatype="FP64"):
+    """Inputs of the model of a table, without cells in its other columns."""
+    return [tensor("age", [*age], datatype), *(tensor(name, [None] * len(age)) for name in ("city", "note"))]
 
 
 def check_tensor(found, *keys):
@@ -86,17 +92,16 @@ def test_the_example_of_the_protocol(serve, tmp_path):
 
 CELLS = {"age": (st.integers(-9, 99) | st.floats(-99, 99, width=32) | st.none() | st.just(float("nan")), "FP64"),
          "city": (st.sampled_from(["Rome", "Oslo", "Lima", "", 'a"b\n', "ü"]) | st.none(), "BYTES"),
-         "note": (st.text(max_size=12) | st.none(), "BYTES"), "new": (st.booleans(), "BOOL")}
+         "note": (st.text(max_size=12) | st.none(), "BYTES")}
 
 
 @settings(max_examples=drawn(90), deadline=None)
 @given(st.data())
 def test_tensors_get_the_predictions_of_their_rows(shared, data):
-    columns = [*dict.fromkeys(["age", *data.draw(st.lists(st.sampled_from(sorted(CELLS)), max_size=4))])]
     n = data.draw(st.integers(0, 5))
-    cells = {name: data.draw(st.lists(CELLS[name][0], min_size=n, max_size=n)) for name in columns}
+    cells = {name: data.draw(st.lists(of, min_size=n, max_size=n)) for name, (of, _) in CELLS.items()}
     inputs = []
-    for name in data.draw(st.permutations(columns)):
+    for name in data.draw(st.permutations([*CELLS])):
         shape, values = data.draw(st.sampled_from([[n], [n, 1]])), cells[name]
         if len(shape) == 2 and data.draw(st.booleans()):
             values = [[x] for x in values]
@@ -104,7 +109,7 @@ def test_tensors_get_the_predictions_of_their_rows(shared, data):
     model = shared.json("/v2/models/table")
     found = infer(shared, "table", inputs, id="x", parameters={"content_type": "pd"})
     check_answer(found, model)
-    rows = [{name: None if cells[name][i] != cells[name][i] else cells[name][i] for name in columns} for i in range(n)]
+    rows = [{name: None if cells[name][i] != cells[name][i] else cells[name][i] for name in CELLS} for i in range(n)]
     answers = shared.json("/predict?model=table", json.dumps(rows).encode())
     for output in found["outputs"]:
         assert output["data"] == [a[output["name"]] for a in answers] and output["shape"] == [n]
@@ -168,14 +173,14 @@ def test_numbers_of_datatypes(shared):
     for datatype in sorted(DATATYPES - {"BYTES", "BOOL"}):
         bits = int(datatype.lstrip("UINTFP"))
         low, high = {"I": (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1), "U": (0, 2**bits - 1), "F": (-2, 2)}[datatype[0]]
-        assert len(infer(shared, "table", [tensor("age", [low, high], datatype)])["outputs"][0]["data"]) == 2
+        assert len(infer(shared, "table", of_table(low, high, datatype=datatype))["outputs"][0]["data"]) == 2
         wrong = [True, "1", [1]] + ([low - 1, high + 1, 1.5] if datatype[0] != "F" else [])
         for x in wrong:
-            error = infer(shared, "table", [tensor("age", [high, x], datatype)], 400)
+            error = infer(shared, "table", of_table(high, x, datatype=datatype), 400)
             assert error["row"] == 1 and datatype in error["error"]
 
 
-AGE = tensor("age", [30], "FP64")
+AGE, *OTHERS = of_table(30)
 
 
 @pytest.mark.parametrize("status, body", [
@@ -190,12 +195,45 @@ AGE = tensor("age", [30], "FP64")
     (400, {"inputs": [{**AGE, "data": [[[30]]], "shape": [1, 1]}]}), (400, {"inputs": [{**AGE, "parameters": 1}]}),
     (400, {"inputs": [{**AGE, "parameters": {"binary_data_size": 8}}]}),
     (400, {"inputs": [tensor("city", ["eA=="], parameters={"content_type": "base64"})]}),
-    (422, {"inputs": [tensor("agee", [30], "FP64")]}), (422, {"inputs": [tensor("age", ["x"])]}),
-    (422, {"inputs": [tensor("age", [float("inf")], "FP32")]}),
+    (400, {"inputs": [AGE, *OTHERS], "parameters": []}), (422, {"inputs": [tensor("age", ["x"]), *OTHERS]}),
+    (422, {"inputs": [tensor("age", [float("inf")], "FP32"), *OTHERS]}),
 ])
 def test_what_is_not_of_the_protocol_is_refused(shared, status, body):
     error = json.loads(shared.post("/v2/models/table/infer", json.dumps(body).encode(), status))
     assert error.keys() <= {"error", "row"} and type(error["error"]) is str
+
+
+def test_inputs_are_those_of_the_metadata(shared, serve, models):
+    """An input that is not there, or not known, is an error; with --on-unknown note the first is a missing cell."""
+    city, note = OTHERS
+    misspelt = infer(shared, "table", [AGE, {**city, "name": "City"}, note], 400)["error"]
+    assert "no input 'City'" in misspelt and "'city'" in misspelt
+    assert "missing: note;" in infer(shared, "table", [AGE, city], 400)["error"]
+    assert "no input 'click'" in infer(shared, "table", [AGE, *OTHERS, tensor("click", [1], "INT8")], 400)["error"]
+    notes = serve("-m", models / "table.model", "--on-unknown", "note")
+    whole, part = infer(notes, "table", [AGE, *OTHERS]), infer(notes, "table", [AGE])
+    assert part["outputs"] == whole["outputs"] == infer(shared, "table", [AGE, *OTHERS])["outputs"]
+    counts = []
+    for ask in (lambda: infer(notes, "table", [AGE]), lambda: notes.json("/predict", b'{"age": 30}'), lambda: None):
+        (count,) = re.findall(rb"\nvwlite_absent_cells_total.* (\d+)", notes.ask("/metrics")[2])
+        counts.append(int(count))
+        ask()
+    assert counts[2] - counts[1] == counts[1] - counts[0] > 0
+    assert "'City'" in infer(notes, "table", [AGE, {**city, "name": "City"}], 400)["error"]
+
+
+def test_optional_keys_may_be_null(shared):
+    inputs = [{**given, "parameters": None} for given in (AGE, *OTHERS)]
+    found = infer(shared, "table", inputs, id=None, parameters=None, outputs=None)
+    assert found == infer(shared, "table", inputs)
+
+
+def test_binary_tensors_get_a_sentence(shared):
+    binary = {"name": "age", "shape": [1], "datatype": "FP64", "parameters": {"binary_data_size": 8}}
+    assert "binary_data=False" in infer(shared, "table", [binary, *OTHERS], 400)["error"]
+    body = json.dumps({"inputs": [binary]}).encode() + b"\0" * 8
+    found = shared.post("/v2/models/table/infer", body, 400, kind="application/octet-stream")
+    assert "binary_data=False" in json.loads(found)["error"]
 
 
 @pytest.mark.parametrize("lines", [["a\nb"], [""], [None], ["\ud800"]])
@@ -217,7 +255,8 @@ def test_paths_of_the_protocol(shared, path, body, status):
 def test_a_large_request_is_predicted_as_small_ones(shared):
     draw = random.Random(1)
     ages = [draw.randrange(100) for _ in range(3000)]
-    whole = infer(shared, "table", [tensor("age", ages, "INT64")])["outputs"]
-    parts = [infer(shared, "table", [tensor("age", ages[i : i + 100], "INT64")])["outputs"] for i in range(0, 300, 100)]
+    whole = infer(shared, "table", of_table(*ages, datatype="INT64"))["outputs"]
+    parts = [infer(shared, "table", of_table(*ages[i : i + 100], datatype="INT64"))["outputs"]
+             for i in range(0, 300, 100)]
     for k, output in enumerate(whole):
         assert output["data"][:300] == [x for part in parts for x in part[k]["data"]]

@@ -53,7 +53,8 @@ class ServeOptions(InputOptions):
     )
     on_unknown: str = option(
         "error", "--on-unknown", group=IN, type=Choice(ON_UNKNOWN),
-        help="Refuse a JSON row that has none of the model's columns. Or note: answer it with the intercept.",
+        help="Refuse a JSON row without any of the model's columns, and tensors (/v2) that lack one of its inputs. Or "
+             "note: predict them with missing values.",
     )
     lines: int | None = option(
         None, "--lines", group=RUN, type=Whole(0, 65535), metavar="[=N]", bare="26542",

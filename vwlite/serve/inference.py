@@ -3,15 +3,16 @@
     {"id": "42", "inputs": [{"name": "age", "shape": [2], "datatype": "FP64", "data": [30, NaN]},
                             {"name": "city", "shape": [2, 1], "datatype": "BYTES", "data": ["Rome", null]}]}
 
-An input is a column, and a row has an element of each; null and NaN are missing values. A model of text without
-columns has one input, `lines`. The text of numbers stays as it is, as it may be hashed.
+An input is a column, and a row has an element of each; null and NaN are missing values. The inputs of a request are
+those of the metadata; with `--on-unknown note` some may be left out. A model of text without columns has one input,
+`lines`. The text of numbers stays as it is, as it may be hashed.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
-from vwlite.input.schema import OPTIONAL
+from vwlite.input.schema import OPTIONAL, listed
 from vwlite.serve.json_rows import Number, json_of, loaded_exactly
 from vwlite.serve.request import Refused
 from vwlite.serve.served import Served
@@ -19,6 +20,7 @@ from vwlite.serve.served import Served
 DATATYPES = ("BOOL", *(f"{kind}{bits}" for kind in ("INT", "UINT") for bits in (8, 16, 32, 64)), "FP16", "FP32", "FP64",
              "BYTES")
 LINES = "lines"  # the input of a model without columns
+NO_BINARY = "binary data are not supported: send them as JSON, in tritonclient with binary_data=False"
 _WHOLE = re.compile(r"-?\d{1,20}")
 
 
@@ -49,12 +51,14 @@ def wanted(body: bytes, model: Served) -> Wanted:
     try:
         found = loaded_exactly(body)
     except (ValueError, RecursionError):
-        raise Refused(400, "the body is an object of JSON with inputs") from None
+        raise Refused(400, f"the body is an object of JSON with inputs; {NO_BINARY}") from None
     inputs = found.get("inputs") if isinstance(found, dict) else None
     if not isinstance(inputs, list) or not inputs:
         raise Refused(400, "the body is an object of JSON with inputs, a list of tensors")
-    if type(found.get("id", "")) is not str:
+    if not isinstance(found.get("id"), str | None) or isinstance(found.get("id"), Number):
         raise Refused(400, "id is a string")
+    if not isinstance(found.get("parameters"), dict | None):
+        raise Refused(400, "parameters are an object")
     columns: dict[str, list[Any]] = {}
     for given in inputs:
         name, values = _tensor(given)
@@ -64,6 +68,8 @@ def wanted(body: bytes, model: Served) -> Wanted:
     lengths = {len(values) for values in columns.values()}
     if len(lengths) > 1:
         raise Refused(400, "the inputs have the same number of rows, the first number of their shapes")
+    if model.is_of_table:
+        _check_names(columns, model)
     lines = _rows(columns) if model.is_of_table else _lines(columns)
     try:
         text = "".join(f"{line}\n" for line in lines).encode()
@@ -84,11 +90,11 @@ def _tensor(given: Any) -> tuple[str, list[Any]]:
     if not isinstance(given, dict) or type(given.get("name")) is not str:
         raise Refused(400, "an input is an object with name, shape, datatype and data")
     name, datatype, shape, data = (given.get(key) for key in ("name", "datatype", "shape", "data"))
-    parameters = given.get("parameters", {})
+    parameters = {} if given.get("parameters") is None else given["parameters"]
     if not isinstance(parameters, dict):
         raise Refused(400, f"input {name!r}: parameters are an object")
     if "binary_data_size" in parameters or parameters.get("content_type") == "base64":
-        raise Refused(400, f"input {name!r}: binary data are not supported: send data as JSON")
+        raise Refused(400, f"input {name!r}: {NO_BINARY}")
     if datatype not in DATATYPES:
         raise Refused(400, f"input {name!r}: the datatype is one of {', '.join(DATATYPES)}")
     if not isinstance(shape, list) or not all(isinstance(n, Number) and n.isdigit() and len(n) < 19 for n in shape):
@@ -104,6 +110,21 @@ def _tensor(given: Any) -> tuple[str, list[Any]]:
         if x is not None and not _is_of(datatype, x):
             raise Refused(400, f"input {name!r}: element {row} is not of the datatype {datatype}", row=row)
     return str(name), values
+
+
+def _check_names(names: Collection[str], model: Served) -> None:
+    """Refused unless they are those of the metadata. A model of JSON rows may take any others."""
+    known = [tensor["name"] for tensor in inputs_of(model)]
+    for name in names:
+        if name not in known and not model.is_open:
+            from vwlite.options.nearest import did_you_mean
+
+            raise Refused(400, f"the model has no input {name!r}.{did_you_mean(name, known)} Its inputs are "
+                               f"{listed(known)}")
+    absent = [name for name in known if name not in names]
+    if absent and model.refuses_unknown:
+        raise Refused(400, f"inputs of the model are missing: {listed(absent)}; with `vwlite serve --on-unknown note` "
+                           "their cells are missing values")
 
 
 def _is_of(datatype: str, x: Any) -> bool:

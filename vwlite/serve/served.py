@@ -227,7 +227,8 @@ class Reader:
 class Served:
     """A model. Threads may share it: they take turns at its learner, for a piece of a body at a time.
 
-    typed: options of `Settings`, as link. refuses_unknown: rows of JSON that have none of its columns.
+    typed: options of `Settings`, as link. refuses_unknown: rows of JSON that have none of its columns, and requests of
+    the Open Inference Protocol without some of its inputs.
     """
 
     def __init__(
@@ -242,7 +243,8 @@ class Served:
         self._text = Recorder(model.learner, link=self.settings.link, **written(p, self.settings))
         self._text.answers_blank_lines = True
         self._json, self._scorer = Recorder(model.learner), Scorer(model.learner)
-        self.roles = Schema.restored(model.model.columns).roles if model.model.columns else {}
+        schema = Schema.restored(model.model.columns) if model.model.columns else Schema({})
+        self.roles, self.is_open, self.refuses_unknown = schema.roles, schema.open, refuses_unknown
         self.is_of_table, self.format = bool(model.model.columns), model.model.columns.get("format", "")
         self._crosses = bool(self.settings.interactions or self.settings.crosses)
         self._expander = model.learner.expander
