@@ -84,6 +84,7 @@ cdef enum TableCode:
     CELL_TIME
     LABEL_CONTROL
     SECOND_LABEL
+    LATE_LABEL
 
 
 # [begin, end) of the text, without the quotes around it. doubled: quotes in it are doubled, or there are escapes.

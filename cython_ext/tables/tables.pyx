@@ -32,7 +32,7 @@ from vwlite.core.tables.cells cimport (
     is_missing_number, missing_cell, name_hash, open_space, plain_number, put, read_time, set_column, write,
 )
 from vwlite.core.tables.csv cimport (
-    BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, LABEL_CONTROL, NOT_UTF8, QUOTE_OPEN, RAGGED, SECOND_LABEL, ScanResult, csv_record, csv_window,
+    BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, LABEL_CONTROL, LATE_LABEL, NOT_UTF8, QUOTE_OPEN, RAGGED, SECOND_LABEL, ScanResult, csv_record, csv_window,
     csv_window_portable, find_csv_delimiters, is_between, is_escaped, mark_of, write_cell,
 )
 from vwlite.core.tables.json cimport (
@@ -51,7 +51,7 @@ from vwlite.core.text.tokens cimport (
 # The names of the error codes of a record, in the order of TableCode.
 TABLE_CODES = (
     "ragged", "quote inside", "quote text", "quote open", "escape open", "not UTF-8", "cell", "cell too large", "time",
-    "label control", "second label",
+    "label control", "second label", "late label",
 )
 
 # And of JsonCode.
@@ -85,6 +85,16 @@ cdef const char* label_end(const char* p) noexcept nogil:
         while not is_blank(p[0]):
             p += 1
     return p
+
+
+cdef const char* label_within(const char* p, const char* end) noexcept nogil:
+    """The first `__label__` of [p, end); NULL if there is none."""
+    while end - p >= LABEL_SIZE:
+        p = <const char*>memchr(p, c'_', end - p - LABEL_SIZE + 1)
+        if p == NULL or memcmp(p, b"__label__", LABEL_SIZE) == 0:
+            return p
+        p += 1
+    return NULL
 
 
 cdef size_t line_ends(const char* p, const char* end) noexcept nogil:
@@ -412,6 +422,7 @@ cdef class TableParser(Parser):
         """A line of text becomes one of the batch, behind `__label__x` if that is there. Returns its LF, or NULL."""
         cdef const char* end = line_feed(p)
         cdef const char* q = not_utf8(p, end)
+        cdef const char* late = NULL
         self.column = 0
         if self.begin_line(batch, error):
             return NULL
@@ -422,14 +433,15 @@ cdef class TableParser(Parser):
             close_line(batch, BLANK, end)
             return end if self.end_text(False, error) == 0 else NULL
         q = label_end(p)
+        if self.line_label >= 0:
+            late = label_within(p + LABEL_SIZE if q != p else p, end)
+            if late != NULL:
+                return error_at(error, SECOND_LABEL if q != p else LATE_LABEL, late, label_end(late))
         if self.line_label >= 0 and q != p:
             self.column = self.line_label + 1
             if self.take_head(&self.table.columns[self.line_label], p + LABEL_SIZE, q, False, batch, error):
                 return NULL
             p = json_blanks(q)
-            q = label_end(p)
-            if q != p:
-                return error_at(error, SECOND_LABEL, p, q)
         self.column = self.line_column + 1
         if take_cell(&self.table.sink, &self.table.columns[self.line_column], p, end, batch, error):
             return NULL

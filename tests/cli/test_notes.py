@@ -88,6 +88,7 @@ def test_what_is_looked_for_is_found_as_by_a_search_line_by_line():
         assert namespaces.unmet_groups() == [g for g in groups if not any(set(g) <= line for line in present)]
 
 
+ALIKE = "differ only by case or a comma: are they one?"
 NUMBERS = "and --loss squared predicts such a number; for two classes use"
 
 
@@ -108,6 +109,9 @@ NUMBERS = "and --loss squared predicts such a number; for two classes use"
         ("2 2", "--oaa 3", "every example is of class 2: learning needs two labels", None),
         ("red red", "--oaa 3 --classes auto", "every example is of class red: learning needs two labels", None),
         ("2 1", "--oaa 3", None, None),
+        ("Red red blue", "--oaa 3 --classes auto", f"the labels Red and red {ALIKE}", None),
+        ("a, b a", "--oaa 3 --classes auto", f"the labels a, and a {ALIKE}", None),
+        ("Yes yes", "--labels Yes,yes --loss logistic", f"the labels Yes and yes {ALIKE}", 2),
     ],
 )
 def test_labels_that_suggest_another_loss_or_none_are_reported(vwlite, labels, options, expected, count):

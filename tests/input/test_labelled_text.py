@@ -80,10 +80,6 @@ def test_lines_without_labels_are_predicted_alike(vwlite, model):
     assert done.out == expected
     served = Served("m")
     assert served.text(Path("bare").read_bytes())[0].decode() == expected
-    label_in_text = "where is __label__l1,é\n"
-    write("word", label_in_text)
-    assert vwlite("predict", "-m", "m", "word", "--quiet").out == \
-        vwlite("predict", "-m", "of_table", "word", "--format", "text", "--quiet").out
 
 
 def test_auto_learns_classes_or_two_labels(vwlite):
@@ -101,10 +97,36 @@ def test_auto_learns_classes_or_two_labels(vwlite):
         assert "AUC" in vwlite("evaluate", "-m", "two.model", "two").out
 
 
+@pytest.mark.parametrize("line, column, message", [
+    ("__label__l1 __label__l2 b", 13, "a second label"), ("__label__l1,__label__l2 b", 13, "a second label"),
+    ("__label__l1__label__l2 b", 12, "a second label"), ("__label__l1 b __label__l2", 15, "a second label"),
+    ("__label__l1 b __label__l2 c", 15, "a second label"), ("__label__l1 b,__label__l2", 15, "a second label"),
+    ("b __label__l1", 3, "a label behind the text"), ("b__label__l1 c", 2, "a label behind the text"),
+    ("é __label__", 4, "a label behind the text"),
+])
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_a_label_is_one_and_comes_first(vwlite, model, line, column, message, end):
+    """Others are neither words nor classes; without the labels of the model they are words, as of any text."""
+    write("late", f"__label__l0,é a\n{line}{end}")
+    commands = ((65, "train", "late", "--format", "fasttext", *LEARN, "-m", "x"), (65, "predict", "-m", "m", "late"),
+                (65, "evaluate", "-m", "m", "late"), (1, "check", "late"))
+    for code, *command in commands:
+        done = vwlite(*command, code=code)
+        assert f"late:2:{column}: {message}" in done.err + done.out, command
+    assert vwlite("predict", "-m", "m", "late", "--on-error", "skip", "--quiet").out.splitlines()[1] == ""
+    write("text", f"{line}{end}")
+    assert vwlite("predict", "-m", "of_table", "text", "--format", "text", "--quiet").out.count("\n") == 1
+
+
+@pytest.mark.parametrize("text", ["__label_", "_label__ a", "a__labe", "__ __label _", "a __", "_" * 40])
+def test_words_that_are_like_a_label_are_words(vwlite, model, text):
+    """Not in the bytes behind the line, either."""
+    write("words", f"__label__l0,é {text}\n__label__l0,é a\n")
+    assert vwlite("predict", "-m", "m", "words", "--quiet").out.count("\n") == 2
+
+
 def test_errors_have_a_place_and_a_way_out(vwlite, model):
     write("bad", "__label__l1 a\n\n__label__l1 __label__l2 b\nno label\n")
-    assert vwlite("train", "bad", *LEARN, "-m", "x", code=65).err.startswith("bad:3:13: a second label")
-    assert "bad:3:13" in vwlite("predict", "-m", "m", "bad", code=65).err
     assert vwlite("predict", "-m", "m", "bad", "--on-error", "skip", "--quiet").out.count("\n") == 4
     write("latin", b"__label__l1 caf\xe9\n")
     assert vwlite("predict", "-m", "m", "latin", code=65).err.startswith("latin:1:16: a byte that is not UTF-8")

@@ -1,7 +1,7 @@
 """Notes at the end of a successful run whose data do not match the options or the model."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vwlite.algorithms.outputs import DOMAINS
@@ -72,7 +72,15 @@ def _crosses(settings: Settings, unseen: Sequence[int]) -> Iterator[str]:
 
 
 def about_labels(settings: Settings, learner: Learner, *, loss_typed: bool) -> Notes:
-    """Labels that suggest another loss, or none. loss_typed: the loss was chosen, it is not the default."""
+    """Labels that suggest another loss, or none, or are nearly the same. loss_typed: the loss was chosen, it is not the
+    default."""
+    names, alike = learner.class_names, list[str]()
+    if found := _nearly_the_same(map(str, settings.labels or (names.first(len(names)) if names is not None else ()))):
+        alike = [f"the labels {printable(' and '.join(found))} differ only by case or a comma: are they one?"]
+    return together(_about_values(settings, learner, loss_typed=loss_typed), ({}, alike))
+
+
+def _about_values(settings: Settings, learner: Learner, *, loss_typed: bool) -> Notes:
     tally = learner.progressive
     if learner.class_names is not None:
         only = tally.weight > 0 and tally.min_label == tally.max_label
@@ -92,6 +100,16 @@ def about_labels(settings: Settings, learner: Learner, *, loss_typed: bool) -> N
             f"use --loss logistic{mapped}"
         ]
     return count, []
+
+
+def _nearly_the_same(labels: Iterable[str]) -> tuple[str, str] | None:
+    """The first two labels that differ only by case or by commas around them."""
+    found: dict[str, str] = {}
+    for label in labels:
+        before = found.setdefault(label.strip(",").casefold(), label)
+        if before != label:
+            return before, label
+    return None
 
 
 def about_unfit(settings: Settings, learner: Learner, unfit: Mapping[str, str], model: str) -> tuple[Notes, str]:
