@@ -174,6 +174,28 @@ def test_bad_input(days, words, code, said):
     assert said in found.err and found.out == ""
 
 
+@pytest.mark.parametrize("without", [1, 0, 2])
+def test_days_may_have_no_labels(days, without):
+    """The rows of today are to be predicted. All that needs no label is compared as with labels."""
+    names = ["day2.csv", "day3.csv"]
+    whole = numbers_of(days("drift", "-m", "M", *names, "--json").out)
+    for k in range(2):
+        if without in (k, 2):
+            rows = rows_of(names[k])
+            names[k] = f"bare{k}.csv"
+            Path(names[k]).write_text("device,age\n" + "".join(f"{row['device']},{row['age']}\n" for row in rows))
+    done = days("drift", "-m", "M", *names, "--json", "--page", "page.html")
+    found = numbers_of(done.out)
+    assert found["columns"] == whole["columns"] and found["numbers"].keys() == {"mean prediction", "unknown features"}
+    assert found["numbers"]["mean prediction"] == pytest.approx(whole["numbers"]["mean prediction"], rel=1e-12)
+    shown = days("drift", "-m", "M", *names)
+    assert "mean prediction" in shown.out and "loss" not in shown.out
+    why = "no example has a label, so labels and losses are not compared"
+    notes = [line for line in shown.err.splitlines() if "label" in line]
+    assert notes == [f"note: {name}: {why}" for name in names if "bare" in name]
+    assert Page(Path("page.html").read_text()).names.count("svg") == 2
+
+
 def test_a_run_that_continues_notes_what_differs(days):
     for k, noted in ((1, []), (2, []), (3, ["mean label", "mean prediction", "loss", "share of new features"])):
         words = ("train", "--continue", "N", f"day{k}.csv", "--label", "clicked", "-p", "p", "--report", "r.json")

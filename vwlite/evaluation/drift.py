@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.algorithms.predicted import linked
 from vwlite.errors import UsageError
 from vwlite.evaluation.columns import Columns
 from vwlite.evaluation.commands import DriftOptions
@@ -23,7 +24,7 @@ from vwlite.prediction.scoring import Reading
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import Opened, opened
 from vwlite.runs.run import say
-from vwlite.runs.watched import Number, Watched, differs, watched
+from vwlite.runs.watched import Number, Watched, differs, mean, prediction_of, watched
 
 SHOWN = 30  # numbers of columns
 UNKNOWN = Watched("unknown_features")
@@ -36,11 +37,12 @@ class FileStatistics:
     def __init__(
         self, applied: Opened, reading: Reading, pictured: bool, before: "FileStatistics | None" = None
     ) -> None:
-        model, run = applied.model, Evaluating(applied, reading.take_bad)
+        model, run = applied.model, Evaluating(applied, reading.take_bad, everything=True)
+        tally = run.learner.progressive
         has_features = applied.kept.features > 0
         keys = np.asarray(model.keys) if has_features else before.columns.keys if before is not None else None
         self.columns: Columns = Columns(keys, model.settings.bits, model.absent_hashes)
-        self.kind, self.predictions = run.kind(), Sample()
+        self.kind, self.predictions, sums = run.kind(), Sample(), np.zeros(4)
         self.influence = Influence.of(applied, run.scoring.parse) if pictured else None
         self.names = {0: "(no name)"}
         for column, _ in model.columns.get("roles", ()):
@@ -48,6 +50,10 @@ class FileStatistics:
             self.names.setdefault(namespace_hash(space), printable(column))
         for parsed, rows, _ in run.over(reading.batches(run.scoring.parse, run.learner)):
             self.columns.add(parsed.batch, np.asarray(parsed.batch.kind, np.uint8) == EXAMPLE)
+            w, p = rows.weight, rows.prediction
+            if tally.logistic:
+                p = linked(p, "logistic")
+            sums += [w @ p, w @ (p * p), w.sum(), w @ w]
             if pictured:
                 self.predictions.add(rows.prediction)
                 if self.influence is not None:
@@ -56,8 +62,10 @@ class FileStatistics:
                 self.names.setdefault(hash, printable(name))
         if not reading.interrupted:
             reading.bad.finish()
-            _, self.notes = run.finish(names_of(reading.data))
+            _, self.notes = run.finish(names_of(reading.data), needs_labels=False)
         self.numbers, self.rows, self.classes = watched(run.learner), run.learner.examples, run.class_names
+        if not tally.weight and sums[2] and run.learner.class_names is None:
+            self.numbers[prediction_of(run.learner)] = mean(*sums.tolist())
         if not has_features and UNKNOWN in self.numbers:
             self.numbers[UNKNOWN] = self.columns.unknown()
 

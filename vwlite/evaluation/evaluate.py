@@ -52,21 +52,26 @@ class Evaluating:
             found = Rows.of(np.array(rows))
             yield parsed, found._replace(label=self.opened.settings.outputs.transform.labels(found.label)), line
 
-    def finish(self, data: str, on_unknown: str = "note") -> tuple[dict[str, Any], list[str]]:
+    def finish(
+        self, data: str, on_unknown: str = "note", *, needs_labels: bool = True
+    ) -> tuple[dict[str, Any], list[str]]:
         """Numbers and notes. data: their name in messages. DataError if there is nothing to evaluate."""
         labels, wrong = self.scoring.about_labels()
         if wrong:
             raise DataError(f"{wrong}: change the labels")
         if not self.learner.examples:
             raise DataError(f"{data}: no examples: nothing to evaluate")
-        if not self.learner.progressive.weight:
+        has_none = self.learner.unlabelled == self.learner.examples
+        if not self.learner.progressive.weight and (needs_labels or not has_none):
             lines = "no example has a label" if self.learner.unlabelled else "all importance weights are 0"
             raise DataError(f"{data}: {lines}: nothing to evaluate; --label NAME names the label's column of a table")
         if not math.isfinite(4 * self.learner.progressive.weight):
             raise DataError(f"{data}: the sum of the importance weights is beyond the range of numbers: divide them by "
                             "a large number")
         numbers, notes = self.scoring.notes(labels, on_unknown)
-        if self.learner.unlabelled:
+        if has_none:
+            notes.insert(0, f"{data}: no example has a label, so labels and losses are not compared")
+        elif self.learner.unlabelled:
             notes.insert(0, f"{self.learner.unlabelled:,} examples without a label are not evaluated")
         return {"number_of_examples": self.learner.examples} | numbers, notes
 
@@ -111,7 +116,8 @@ class Evaluation:
         self.first, self.second, self._threshold = first, second, threshold
         self.whole, self._top = StreamMeasures(first.kind(threshold, top=top)), top
         if top and not isinstance(self.whole.kind, Classes):
-            raise UsageError(f"--top is for models of classes, and {path} has none")
+            same = "; of two labels, precision at 1 is the accuracy" if isinstance(self.whole.kind, Binary) else ""
+            raise UsageError(f"--top is for models of classes, and {path} has none{same}")
         if threshold is not None and not isinstance(self.whole.kind, Binary):
             raise UsageError(f"--threshold is for models of two labels, and {path} has not two")
         self._slices = Slices(by) if by is not None else None

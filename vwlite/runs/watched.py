@@ -70,6 +70,11 @@ def differs(before: Number, after: Number) -> bool:
     return bool(change > abs(before.value) / 10 and change > 3 * math.hypot(before.error, after.error))
 
 
+def prediction_of(learner: "Learner") -> Watched:
+    """The mean prediction."""
+    return Watched("mean_log1p_prediction" if learner.writer.of_log else "mean_prediction")
+
+
 def watched(learner: "Learner") -> dict[Watched, Number]:
     """What a learner has counted of labelled examples; and of features, if it does not learn. Predictions are
     probabilities if `logistic` of its tally was set."""
@@ -84,10 +89,9 @@ def watched(learner: "Learner") -> dict[Watched, Number]:
         found |= {Watched("label", name): share(x, tally.weight, examples)
                   for name, x in zip(names.first(learner.named), sums, strict=False)}
     else:
-        of = "mean_log1p" if learner.writer.of_log else "mean"
-        found[Watched(f"{of}_label")] = (
+        found[Watched("mean_log1p_label" if learner.writer.of_log else "mean_label")] = (
             share((tally.weight + tally.labels) / 2, tally.weight, examples) if tally.signs else
             mean(tally.labels, tally.squares, tally.weight, tally.weight2))
-        found[Watched(f"{of}_prediction")] = mean(
+        found[prediction_of(learner)] = mean(
             tally.predictions, tally.prediction_squares, tally.weight, tally.weight2)
     return found | {Watched("loss"): mean(tally.loss, tally.loss_squares, tally.weight, tally.weight2)}
