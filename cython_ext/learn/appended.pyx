@@ -3,6 +3,8 @@
 The predictions are rows of CSV as PredictionWriter writes them, one for each line of a batch.
 """
 
+from decimal import Decimal
+
 from libc.stdlib cimport free, malloc
 from libc.string cimport memchr
 
@@ -19,20 +21,22 @@ cdef class RowJoiner:
     """Appends cells of predictions to rows of text, whose own bytes are unchanged.
 
     places: of these cells in a row of predictions. words: which of them are words; the others are numbers. keys: of
-    JSON lines, each with quotes and a colon; None: the text is delimited. quoted: words may be in quotes there.
+    JSON lines, each with quotes and a colon; None: the text is delimited. quoted: words may be in quotes there. decimal:
+    the point of its numbers.
     """
 
     cdef list places, words, keys
     cdef char delimiter
     cdef bint quoted
+    cdef str decimal
     cdef Piece* cells          # owned; of a row of predictions
     cdef size_t width
     cdef Text out, word
     cdef bytes line_end        # of the last row that has one
 
-    def __cinit__(self, places, words, *, str delimiter, bint quoted=True, keys=None):
+    def __cinit__(self, places, words, *, str delimiter, bint quoted=True, keys=None, str decimal="."):
         self.places, self.words, self.keys = list(places), list(words), keys
-        self.delimiter, self.quoted = ord(delimiter), quoted
+        self.delimiter, self.quoted, self.decimal = ord(delimiter), quoted, decimal
         self.width = max(self.places) + 1
         self.cells = <Piece*>malloc(self.width * sizeof(Piece))
         if self.cells == NULL:
@@ -117,12 +121,25 @@ cdef class RowJoiner:
             self.add_cell(k)
         return self.write(before, end)
 
+    cdef int add_plain(self, bytes number) except -1:
+        """A number with the point of the table, and without an exponent, which such numbers do not have."""
+        cdef str text = number.decode()
+        cdef bytes found
+        if "e" in text:
+            text = format(Decimal(text), "f")
+        found = text.replace(".", self.decimal).encode()
+        if self.quoted:
+            return check(self.out.csv_cell(found, len(found), self.delimiter))
+        return self.add(found)
+
     cdef int add_cell(self, size_t k) except -1:
         """The value of a cell of predictions, as the table has it."""
         cdef Piece cell = self.cells[<size_t>self.places[k]]
         cdef bint is_word = self.words[k]
         if self.keys is not None and cell.begin == cell.end:
             return self.add(b"null")
+        if not is_word and self.decimal != "." and cell.begin != cell.end:
+            return self.add_plain(cell.begin[:cell.end - cell.begin])
         if not is_word or (self.keys is None and self.quoted and self.delimiter == c','):
             return self.write(cell.begin, cell.end)
         self.word.size = 0

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -312,3 +313,26 @@ def test_a_row_of_a_pipe_is_answered_before_the_next_comes(model):
     finally:
         process.kill()
         process.wait()
+
+
+@pytest.mark.parametrize("delimiter, decimal", [(";", ","), (",", ","), ("\t", ","), (";", ".")])
+def test_numbers_have_the_point_of_the_table(vwlite, delimiter, decimal):
+    """So that what wrote the table, and this program, reads them as numbers; without exponents, as those of tables."""
+    draw = random.Random(1)
+    out = io.StringIO()
+    rows = [(i % 2, f"{draw.random() + i % 2:.3f}".replace(".", decimal)) for i in range(60)] + [(0, "0")]
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows([["y", "x"], *rows])
+    write("t.csv", out.getvalue())
+    read_as, chosen = ("--decimal", decimal, "--delimiter", delimiter), ("--append-columns", "prediction,score=s")
+    how = ("--algorithm", "gd", "--learning-rate", "1e-7", "--noconstant", "--loss", "squared")
+    vwlite("train", "t.csv", "--label", "y", *read_as, *how, "-m", "m", "--quiet")
+    vwlite("predict", "-m", "m", "t.csv", "--append", *chosen, "-o", "o.csv", "--quiet")
+    expected = vwlite("predict", "-m", "m", "t.csv", "--quiet").out.split()
+    assert any("e-" in number for number in expected)
+    found = [*csv.reader(Path("o.csv").read_text().splitlines(), delimiter=delimiter)]
+    assert [row[:2] for row in found] == [*csv.reader(out.getvalue().splitlines(), delimiter=delimiter)]
+    for _, _, p, s in found[1:]:
+        assert p == s and (decimal == "." or ("e" not in p and "." not in p))
+    assert [float(row[2].replace(decimal, ".")) for row in found[1:]] == [*map(float, expected)]
+    roles = vwlite("describe", "o.csv", "--label", "y", *read_as).out
+    assert decimal == "." or re.search(r"^prediction +numeric", roles, re.M)

@@ -57,10 +57,13 @@ class AppendedTable:
     """Makes rows of a table of rows of predictions and the batches that they are of.
 
     header: of the rows of predictions. typed: names of columns. path: of the model. output: the file of the rows.
+    decimal: the point of numbers in text, which those of predictions get, too.
     """
 
-    def __init__(self, header: bytes, settings: Settings, typed: Sequence[str], path: str, output: str) -> None:
-        self._output = output
+    def __init__(
+        self, header: bytes, settings: Settings, typed: Sequence[str], path: str, output: str, decimal: str = "."
+    ) -> None:
+        self._output, self._decimal = output, decimal
         self._known = next(csv.reader([header.decode("utf-8", "surrogateescape")]))
         self._columns = chosen(self._known, typed, settings, path)
         self._keys = [json.dumps(column.name, ensure_ascii=False).encode() for column in self._columns]
@@ -116,7 +119,8 @@ class AppendedTable:
         if self._is_first(parsed, (source.dialect, names)):
             self._check_names(names, parsed.batch.source, 1)
             form: dict[str, Any] = {"delimiter": source.dialect.delimiter, "quoted": source.dialect.quoted}
-            self._joiner = self._joined(**form)
+            can_be_written = source.dialect.quoted or self._decimal != source.dialect.delimiter
+            self._joiner = self._joined(**form, decimal=self._decimal if can_be_written else ".")
             header = RowJoiner(range(len(self._columns)), [True] * len(self._columns), **form)
             row = (names_text([column.name for column in self._columns]) + "\n").encode("utf-8", "surrogateescape")
             inside = source.header.rstrip(b"\r\n").count(b"\n")
