@@ -68,6 +68,7 @@ cdef class PredictionWriter:
     cdef Link link
     cdef readonly bint of_log                 # labels are log(1 + y): see losses.pxd
     cdef ClassNames class_names
+    cdef bint two_labels                      # ... are labels 1 and -1, whose probabilities a score has
     cdef bint quantiles                       # ... are those of quantiles
     cdef OutputFormat format
     cdef bint probable                        # rows have a probability
@@ -90,6 +91,7 @@ cdef class PredictionWriter:
     cdef int header(self) except -1
     cdef int blank_row(self) noexcept nogil
     cdef int score_row(self, double p, double label, const char* tag, size_t tag_size) noexcept nogil
+    cdef int label_classes(self, double p, double label, const char* tag, size_t tag_size) noexcept nogil
     cdef int quantile_row(self, const double* predictions, double label, const char* tag, size_t tag_size) noexcept nogil
     cdef int prediction_cell(self, double p) noexcept nogil
     cdef int class_row(self, size_t number, size_t named, const double* class_probabilities, const double* scores,

@@ -182,7 +182,7 @@ cdef class PredictionWriter:
 
     predictions, raw_predictions: whether these are requested; the lines are collected in attributes of these names.
     link: of predictions that are numbers. KeyError for an unknown one.
-    class_names: if there are classes. probabilities: write those of all classes instead of the predicted class. quantiles:
+    class_names: if there are classes; label_names: of labels 1 and -1, for `top` of a score. probabilities: write those of all classes instead of the predicted class. quantiles:
     the names are those of quantiles.
     top: write so many classes with their probabilities, the most probable first; equal ones in the order of classes.
     format: text, csv or json. probable: csv and json rows have the probability. labels: how -1 and 1 are written
@@ -190,9 +190,10 @@ cdef class PredictionWriter:
     """
 
     def __init__(self, *, bint predictions=False, bint raw_predictions=False, link="identity",
-                 ClassNames class_names=None, bint quantiles=False, bint probabilities=False, size_t top=0, format="text",
+                 ClassNames class_names=None, ClassNames label_names=None, bint quantiles=False, bint probabilities=False, size_t top=0, format="text",
                  bint probable=False, labels=None, double threshold=NAN):
-        self.writes, self.writes_raw = predictions, raw_predictions
+        self.writes, self.writes_raw, self.two_labels = predictions, raw_predictions, label_names is not None
+        class_names = label_names or class_names
         self.predictions, self.raw_predictions = Text(), Text()
         self.link, self.class_names, self.probabilities = Link[link.upper()], class_names, probabilities
         self.format, self.probable, self.labels = OutputFormat[format.upper()], probable, labels
@@ -225,7 +226,10 @@ cdef class PredictionWriter:
 
     cdef int score_line(self, double shown, double raw, double label, const char* tag, size_t tag_size) noexcept nogil:
         """The line of a prediction that is a number. label: NaN if it is missing."""
-        if self.writes and self.format != OutputFormat.TEXT:
+        if self.writes and self.two_labels:
+            if self.label_classes(shown, label, tag, tag_size):
+                return -1
+        elif self.writes and self.format != OutputFormat.TEXT:
             if self.score_row(shown, label, tag, tag_size):
                 return -1
         elif self.writes and (self.prediction_cell(shown) or self.predictions.end_line(tag, tag_size)):
@@ -335,6 +339,19 @@ cdef class PredictionWriter:
         if self.linked_too and (self.lead(IN_PREDICTION) or self.prediction_cell(p)):
             return -1
         return self.end_row()
+
+    cdef int label_classes(self, double p, double label, const char* tag, size_t tag_size) noexcept nogil:
+        """The line of a score as one of two classes, labels 1 and -1."""
+        cdef double scores[2]
+        cdef double[2] shares
+        scores[0], scores[1] = p, -p
+        shares[0], shares[1] = sigmoid(p), sigmoid(-p)
+        if self.format != OutputFormat.TEXT:
+            return self.class_row(1 if p >= 0 else 2, 2, shares, scores, 0 if isnan(label) else 1 if label > 0 else 2,
+                                  tag, tag_size)
+        if self.write_all(self.predictions, self.find_best(2, shares), shares, self.best):
+            return -1
+        return self.predictions.end_line(tag, tag_size)
 
     cdef int quantile_row(self, const double* predictions, double label, const char* tag, size_t tag_size) noexcept nogil:
         """The columns of several quantiles; NULL: empty cells."""

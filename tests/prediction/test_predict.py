@@ -313,3 +313,31 @@ def test_the_best_of_equal_classes_are_the_first(vwlite):
     assert predicted("-m", "m", "unknown", "--top", 2) == "1:0.25 2:0.25\n"
     vwlite("train", *GD, "d", "-m", "number", "--quiet")
     assert "--top is for models of classes" in vwlite("predict", "-m", "number", "d", "--top", 2, code=2).err
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), ("0", "1"), ("-1", "1")])
+def test_top_of_two_labels_is_that_of_two_classes(vwlite, labels):
+    """A score has the probabilities of both; they and the order are those of --link logistic."""
+    lines = [f"{labels[i % 3 > 0]} 't{i} |a x{i % 3} y{i % 4}\n" for i in range(40)]
+    write("d", "".join(lines) + "|a x0\n|b new\n")
+    named = () if labels == ("-1", "1") else ("--labels", ",".join(labels))
+    vwlite("train", "d", "--loss", "logistic", "--noconstant", *named, "-m", "m", "--quiet")
+
+    p = [float(line.split()[0]) for line in predicted("-m", "m", "d", "--link", "logistic").splitlines()]
+    assert p[-1] == 0.5
+    expected = [sorted([(-x, 0, labels[1]), (x - 1, 1, labels[0])]) for x in p]
+    for k in (1, 2, 3):
+        text = predicted("-m", "m", "d", "--top", k, "-r", "raw").splitlines()
+        table = rows_of(predicted("-m", "m", "d", "--top", k, "--output-format", "csv"), "csv")
+        objects = map(json.loads, predicted("-m", "m", "d", "--top", k, "--output-format", "json").splitlines())
+        for line, row, found, best in zip(text, table, objects, expected, strict=True):
+            pairs = [word.rsplit(":", 1) for word in line.split()[: min(k, 2)]]
+            assert [name for name, _ in pairs] == [name for *_, name in best][:k]
+            assert [float(x) for _, x in pairs] == pytest.approx([-x for x, *_ in best][:k], rel=1e-4)
+            assert [(str(of["class"]), of["probability"]) for of in found["top"]] == [(c, float(x)) for c, x in pairs]
+            assert [row[f"class_{i + 1}"] for i in range(len(pairs))] == [c for c, _ in pairs]
+            assert str(found["class"]) == row["class"] == pairs[0][0]
+        assert [row["label"] for row in table][:3] == [labels[i % 3 > 0] for i in range(3)]
+    assert Path("raw").read_text() == predicted("-m", "m", "d", "--link", "identity")
+    assert "use one of them" in vwlite("predict", "-m", "m", "d", "--top", 1, "--threshold", 0.5, code=2).err
+    assert "precision at 1 is the accuracy" in vwlite("evaluate", "-m", "m", "d", "--top", 1, code=2).err

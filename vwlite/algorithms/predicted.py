@@ -70,26 +70,35 @@ class Predicted:
 
     def prediction_column(self, columns: Collection[str]) -> str:
         """Which column of a row is the prediction, if none has that name."""
-        return "probability" if self.settings.link == "logistic" else "score"
+        return "class" if "class" in columns else "probability" if self.settings.link == "logistic" else "score"
 
     def appended(self, columns: Collection[str]) -> list[str]:
         """The columns of a row that come first in a table, unless others are typed."""
         return [name for name in ("prediction", "probability") if name in columns]
 
     def arrow_type(self, column: str) -> str:
+        is_label = column in ("class", "prediction") or column.startswith("class_")
         labels = self.settings.labels
-        return "string" if column == "prediction" and labels and isinstance(labels[0], str) else "double"
+        return "string" if is_label and labels and isinstance(labels[0], str) else "double"
 
     def refuse_link(self, link: str, model: str, instead: str) -> None:
         """UsageError for a link that was typed, where there is no score for it. instead: what to do."""
 
     def check_probabilities(self, model: str) -> None:
         """UsageError unless there are probabilities of classes."""
-        raise UsageError(f"--probabilities is for classes, and {model} has none: use --link logistic")
+        instead = "its prediction is the probability" if self.settings.link == "logistic" else "use --link logistic"
+        raise UsageError(f"--probabilities is for classes, and {model} has none: {instead}")
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The positive and the negative one of two labels whose probabilities are known, else ()."""
+        if self.threshold is None or not self.outputs.has_probabilities:
+            return ()
+        return tuple(x if isinstance(x, str) else f"{x:.15g}" for x in reversed(self.settings.labels or (-1, 1)))
 
     def check_top(self, model: str) -> None:
         """UsageError unless classes can be ordered by probability."""
-        if not self.outputs.shares:
+        if not self.outputs.shares and not self.label_names:
             raise UsageError(f"--top is for models of classes that have probabilities, and {model} is not one")
 
     def check_threshold(self, threshold: float, model: str) -> None:

@@ -70,7 +70,8 @@ class PredictOptions(ModelOptions):
                                                   "CLASS:PROBABILITY ..."
     )
     top: int | None = option(
-        None, "--top", group=OUT, type=Whole(1), metavar="K", excludes={"--probabilities": "use one of them"},
+        None, "--top", group=OUT, type=Whole(1), metavar="K",
+        excludes={"--probabilities": "use one of them", "--threshold": "use one of them"},
         help="Write the K most probable classes. As CLASS:PROBABILITY ...; rows of csv have them as class_1, "
              "probability_1, ..., and json as top.",
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 from vwlite.algorithms.predicted import predicted_by
 from vwlite.algorithms.settings import Settings
+from vwlite.core.data.class_names import ClassNames
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine
 from vwlite.input.formats import COMPRESSED
@@ -32,7 +33,8 @@ def predict(o: PredictOptions) -> int:
             from vwlite.prediction.append import AppendedTable
 
             columns, output = list(chain(*o.append_columns)), o.predictions or "-"
-            table = AppendedTable(learner.predictions.take(), settings, columns, str(o.model), output)
+            decimal = model.model.columns.get("decimal") or "."
+            table = AppendedTable(learner.predictions.take(), settings, columns, str(o.model), output, decimal)
             files.through = table.rows
 
         def take_bad(bad: list[BadLine]) -> None:
@@ -78,15 +80,16 @@ def predict(o: PredictOptions) -> int:
 
 def written(o: PredictOptions, settings: Settings) -> dict[str, Any]:
     """How the lines of predictions are written, as PredictionWriter takes it."""
-    found: dict[str, Any] = {"predictions": True, "raw_predictions": bool(o.raw_predictions)}
+    found: dict[str, Any] = {"predictions": True, "raw_predictions": bool(o.raw_predictions), "top": o.top or 0}
     predicted, path = predicted_by(settings), str(o.model)
     if o.top:
         predicted.check_top(path)
-    found["top"] = o.top or 0
+        names = [name.encode("utf-8", "surrogateescape") for name in predicted.label_names]
+        found["label_names"] = ClassNames(2, names) if names else None
     if o.threshold is not None:
         predicted.check_threshold(o.threshold, path)
         found["threshold"] = o.threshold
-    elif o.append and predicted.threshold is not None:
+    elif o.append and not o.top and predicted.threshold is not None:
         found["threshold"] = predicted.threshold
     elif o.output_format == "text" and not o.append:
         return found | ({"probabilities": True} if o.probabilities else {})
