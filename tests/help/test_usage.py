@@ -67,6 +67,16 @@ STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER"
         ("train -o x", "No such option '-o': the model goes to -m FILE, predictions go to -p FILE"),
         ("solve -o x", "No such option '-o': use -m, -f, --model (write the model to this file)"),
         ("convert -o x", "No such option '-o': the result goes to standard output: add > FILE"),
+        ("train --metric auc", "vwlite evaluate -m MODEL FILE shows all measures, and --fail-if checks one; train and "
+                               "tune choose by the loss"),
+        ("train --test-size 0.2", "No such option '--test-size': vwlite split FILE -o TRAIN -o TEST makes a test set"),
+        ("split --test-size 0.2", "No such option '--test-size': use --test (the share of rows, or groups, in TEST)"),
+        ("describe --encoding latin1", ": text is UTF-8: iconv -f LATIN1 -t UTF-8 FILE > NEW converts a file"),
+        ("predict --config c.yml", "No such option '--config': options are typed: write the command into a script"),
+        ("train --cv 5", ": vwlite cv FILE measures by cross-validation, and vwlite tune chooses options"),
+        ("train --na-values -", "use --missing (words that mean a missing value, as an empty cell does)"),
+        ("train --nrows 9", "No such option '--nrows': head -n N FILE | vwlite ... reads the first N lines"),
+        ("serve --gpu", "No such option '--gpu': vwlite runs on the processor: leave it out"),
         ("train --test t", f"No such option '--test': {usage._JUDGED}"),
         ("train --valid t", f"No such option '--valid': {usage._JUDGED}"),
         ("train --seed 1", "No such option '--seed': training needs no seed: the same data and options give "
@@ -115,7 +125,7 @@ def test_what_was_meant_is_named(vwlite, typed, end):
 
 
 @pytest.mark.parametrize(
-    "typed", ["train --metric", "tune --metric", "train --grid", "train --rmse", "evaluate --trees", "predict --header",
+    "typed", ["train --grid", "train --rmse", "evaluate --trees", "predict --header",
               "train --loss rmse", "train --algorithm trees", "help xgboost"],
 )
 def test_what_is_unlike_all_names_is_no_misspelling(vwlite, typed):

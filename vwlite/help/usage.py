@@ -60,6 +60,13 @@ _OPTIONS = {
     "--top": "-n --head --limit",
     "--to": "--kind --output-format",
     "--seed": "--random-seed --random-state",
+    "--test": "--test-size --test-ratio --test-fraction",
+    "--missing": "--na --na-values --null-values --nan",
+    "--quote": "--quotechar --quote-char",
+    "--group": "--groups --group-column",
+    "--class-weight": "--class-weights --scale-pos-weight --is-unbalance --balanced",
+    "--names": "--feature-names",
+    "--validate": "--val --validation-file",
 }
 
 _STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER; `vwlite help solve` converts those of others"
@@ -68,7 +75,7 @@ _JUDGED = (
     "writes lines that are not learned"
 )
 
-# Where no single option means the same: for these commands, these words, this sentence.
+# Where no single option means the same: for these commands, "" is all, these words, this sentence.
 _INSTEAD = (
     ("train", "-o --out --output --output-file", "the model goes to -m FILE, predictions go to -p FILE"),
     ("info weights convert algorithms help", "-o --out --output --output-file",
@@ -80,8 +87,24 @@ _INSTEAD = (
      "model"),
     ("train", "--shuffle", "--algorithm auto reads files in random order; for others: shuf FILE | vwlite train ..."),
     ("train", "--batch-size --minibatch --batch", "each example is an update of its own"),
-    ("train solve", "--cv --folds --cross-validation", "the estimators go into GridSearchCV of scikit-learn: "
-     "`vwlite help python`"),
+    ("train solve", "--cv --folds --n-folds --cross-validation", "vwlite cv FILE measures by cross-validation, and "
+     "vwlite tune chooses options"),
+    ("train", "--test-size --train-size --test-ratio --test-fraction --split", "vwlite split FILE -o TRAIN -o TEST "
+     "makes a test set"),
+    ("", "--metric --metrics --scoring --eval-metric", "vwlite evaluate -m MODEL FILE shows all measures, and "
+     "--fail-if checks one; train and tune choose by the loss"),
+    ("", "--encoding --charset", "text is UTF-8: iconv -f LATIN1 -t UTF-8 FILE > NEW converts a file"),
+    ("", "--config --config-file --params --param-file --options", "options are typed: write the command into a "
+     "script"),
+    ("", "--skip-rows --skiprows --skip-lines", "tail -n +N FILE | vwlite ... leaves out the lines before line N"),
+    ("", "--nrows --n-rows --max-rows", "head -n N FILE | vwlite ... reads the first N lines"),
+    ("", "--dtype --dtypes --schema --column-types", "--numeric, --categorical, --text and --time name columns"),
+    ("", "--gpu --cuda --device", "vwlite runs on the processor: leave it out"),
+    ("", "--force --overwrite --yes", "a file is replaced when the run succeeds: leave it out"),
+    ("", "--dry-run", "vwlite check FILE reads all lines and learns nothing"),
+    ("", "--debug --log-level --traceback", "VWLITE_DEBUG=1 in the environment shows where an error was raised"),
+    ("", "--feature-importance --feature-importances --importances --shap", "vwlite report shows what matters, vwlite "
+     "explain why a row has its prediction"),
     ("predict", "-t --testonly --test-only", "predict never learns: leave it out"),
     ("train", "-t --testonly --test-only", "to predict without learning: vwlite predict -m MODEL FILE"),
     ("predict", "--proba --prob --probs --probability --predict-proba", "--link logistic writes probabilities; with "
@@ -158,7 +181,7 @@ def _about_option(typed: str, command: click.Command, path: str) -> str:
             return f": use {name}"
     name = alike.replace("_", "-")
     for commands, words, sentence in _INSTEAD:
-        if path.split()[-1] in commands.split() and name in words.split():
+        if (not commands or path.split()[-1] in commands.split()) and name in words.split():
             return f": {sentence}"
     same = [option for ours, words in _OPTIONS.items() if name in words.split() for option in ours.split()]
     for option in same:
