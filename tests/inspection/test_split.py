@@ -7,8 +7,11 @@ import json
 import os
 import random
 import signal
+import stat
 from collections import Counter
+from contextlib import suppress
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 
 import mmh3
@@ -298,6 +301,36 @@ def test_lines_of_fasttext_have_shares_of_each_label(vwlite, here):
     test = Path("test").read_text().splitlines(keepends=True)
     assert Counter(line[9] for line in test) == {"a": 80, "b": 20}
     assert sorted(test + Path("train").read_text().splitlines(keepends=True)) == sorted(lines)
+
+
+class Killed(BaseException):
+    """In place of a signal that no program can handle."""
+
+
+@pytest.mark.parametrize("killed_at", range(4))
+def test_killed_between_its_files_none_is_beside_an_old_one(vwlite, here, monkeypatch, killed_at):
+    """The last calls remove the old TEST, and name TRAIN and TEST. Modes are those of the old files."""
+    Path("d.csv").write_text("y,x\n" + "".join(f"{i % 2},{i}\n" for i in range(50)))
+    for name in ("train", "test"):
+        Path(name).write_text("old\n")
+        Path(name).chmod(0o640)
+    calls = []
+
+    def counted(call, path, *more, **how):
+        if Path(path).name in ("train", "test") or more:
+            if len(calls) == killed_at:
+                raise Killed
+            calls.append(Path(more[0] if more else path).name)
+        return call(path, *more, **how)
+
+    with monkeypatch.context() as patch, suppress(Killed):
+        for name in ("unlink", "rename"):
+            patch.setattr(os, name, partial(counted, getattr(os, name)))
+        vwlite("split", "d.csv", *OUT)
+    assert calls == ["test", "train", "test"][:killed_at]
+    states = [Path(name).read_text() == "old\n" if Path(name).exists() else None for name in ("train", "test")]
+    assert states == [[True, True], [True, None], [False, None], [False, False]][killed_at]
+    assert all(stat.S_IMODE(os.stat(name).st_mode) == 0o640 for name in ("train", "test") if Path(name).exists())
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from datetime import datetime, timezone
 from fractions import Fraction
+from functools import partial
 from importlib import import_module
 from itertools import compress, repeat
 from typing import Any
@@ -25,7 +26,7 @@ from vwlite.input.formats import COMPRESSED, FORMATS, OF_TEXT, check_name
 from vwlite.input.sources import check_sources, is_read_once
 from vwlite.inspection.commands import SplitOptions
 from vwlite.inspection.rows import Rows, rows_of
-from vwlite.output.atomic import AtomicFile
+from vwlite.output.atomic import AtomicFile, commit_together
 from vwlite.output.text import printable
 from vwlite.runs.frame import RunFrame
 
@@ -225,7 +226,7 @@ def divide(rule: Rule, paths: Sequence[str], frame: RunFrame) -> list[PartFile]:
         check_sizes(train.rows, test.rows, frame.options.data, rule.kind)
         for part in parts:
             part.finish()
-        if not frame.commit(*(part.file.commit for part in parts)):
+        if not frame.commit(partial(commit_together, train.file, test.file)):
             return []
         test.since = f", from {printable(rule.since)} on" * bool(rule.since)
     return parts

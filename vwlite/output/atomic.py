@@ -56,6 +56,7 @@ class AtomicFile:
         self._lock: int | None = None
         self._temporary: Path | None = None
         self._written = False  # something, and directly
+        self._flushed = False
         self._left = False  # a temporary file that could not be removed: the lock stays, so that the next job looks
         try:
             mode = os.stat(self.name).st_mode
@@ -94,6 +95,7 @@ class AtomicFile:
         if self._direct and self._fd is not None:
             return  # closing a pipe would be the end of the file to its reader
         self._discard()
+        self._flushed = False
         try:
             if self._open_already is not None:
                 self._fd = os.dup(self._open_already)
@@ -125,7 +127,7 @@ class AtomicFile:
         """Append bytes, all of them."""
         fd = self.fileno()
         view = memoryview(data).cast("B")
-        self._written = self._direct
+        self._written, self._flushed = self._direct, False
         try:
             while view.nbytes:
                 view = view[os.write(fd, view[: 1 << 30]) :]
@@ -144,18 +146,37 @@ class AtomicFile:
 
     def commit(self) -> None:
         """Put what was written in its place, for good."""
+        self.flush()
         fd = self.fileno()
         try:
-            if not self._direct:
-                with contextlib.suppress(PermissionError):  # a file system without modes
-                    os.fchmod(fd, self._mode())
-                os.fsync(fd)
             self._fd = None
             os.close(fd)
             if self._temporary is not None:
                 os.rename(self._temporary, self._target)
                 self._temporary = None
                 self._sync_folder()
+        except OSError as e:
+            raise self._write_error(e) from e
+
+    def flush(self) -> None:
+        """Write what is there to the disk, with the mode of the old file: `commit` then only gives it its name."""
+        if self._direct or self._flushed:
+            return
+        try:
+            with contextlib.suppress(PermissionError):  # a file system without modes
+                os.fchmod(self.fileno(), self._mode())
+            os.fsync(self.fileno())
+        except OSError as e:
+            raise self._write_error(e) from e
+        self._flushed = True
+
+    def remove_old(self) -> None:
+        """Remove the old file."""
+        if self._direct:
+            return
+        try:
+            self._target.unlink(missing_ok=True)
+            self._sync_folder()
         except OSError as e:
             raise self._write_error(e) from e
 
@@ -394,6 +415,17 @@ def _identity(path: str, standard: int) -> Any:
     if path == "-" and not stat.S_ISREG(info.st_mode):
         return path, standard
     return info.st_dev, info.st_ino
+
+
+def commit_together(first: AtomicFile, *others: AtomicFile) -> None:
+    """Commit files that belong together. If the job is killed meanwhile, some are missing; no old one is beside a new
+    one."""
+    for file in (first, *others):
+        file.flush()
+    for file in others:
+        file.remove_old()
+    for file in (first, *others):
+        file.commit()
 
 
 class Draft:
