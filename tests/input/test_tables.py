@@ -34,6 +34,7 @@ CLICKS = (
 )
 LOGISTIC = ["--loss", "logistic", "--labels", "0,1"]
 TYPED = ["--label", "clicked", "--text", "ad text", "--tag", "id", *LOGISTIC]
+CONVERT = "convert the file, as with iconv -f LATIN1 -t UTF-8 FILE > NEW"
 
 
 def arrays(model: Model) -> dict[str, list[float]]:
@@ -743,10 +744,10 @@ def test_importances_that_are_invalid(vwlite, at):
 def test_bytes_that_are_not_utf8(vwlite, at):
     Path("a.csv").write_bytes(b"y,a\n1,caf\xe9\n")
     err = vwlite("train", *GD, "a.csv", "--label", "y", code=65).err
-    assert err.splitlines()[-1] == "a.csv:2:6: a byte that is not UTF-8: convert the file"
+    assert err.splitlines()[-1] == f"a.csv:2:6: a byte that is not UTF-8: {CONVERT}"
     Path("a.csv").write_bytes(b"y,caf\xe9\n1,2\n")
     err = vwlite("train", *GD, "a.csv", "--label", "y", code=65).err
-    assert err.splitlines()[-1] == "a.csv:1:1: the header is not UTF-8: convert the file"
+    assert err.splitlines()[-1] == f"a.csv:1:1: the header is not UTF-8: {CONVERT}"
 
 
 def test_a_quote_that_is_open_for_too_long(vwlite, at, blocks_of, monkeypatch):
@@ -1055,7 +1056,7 @@ def test_another_tag_of_json_lines(vwlite, at):
 def test_json_that_is_not_utf8(vwlite, at):
     Path("a.jsonl").write_bytes(b'{"y": 1, "a": "caf\xe9"}\n')
     err = vwlite("train", *GD, "a.jsonl", "--label", "y", code=65).err
-    assert err.splitlines()[-1] == "a.jsonl:1:19: a byte that is not UTF-8: convert the file"
+    assert err.splitlines()[-1] == f"a.jsonl:1:19: a byte that is not UTF-8: {CONVERT}"
 
 
 def test_a_model_with_columns_that_cannot_be(vwlite, clicks):
@@ -1093,3 +1094,39 @@ def test_a_line_behind_newlines_in_quotes_is_reported_correctly(vwlite, at, monk
         diverged = vwlite(*run, "--loss", "squared", "-l", 1e-3, *more, code=65).err.splitlines()[-1]
         assert diverged.startswith(f"a.csv:{after}:1: the prediction is not finite")
     assert "is not used" not in diverged
+
+
+@pytest.mark.parametrize("mark", ["sep=;\n", "sep=;\r\n", '"sep=;"\n', "SEP=;\n", "\ufeffsep=;\n"])
+def test_the_first_line_of_excel_tells_the_delimiter(vwlite, folder, mark):
+    """Places count it; --append and a model that reads the file do as without it."""
+    rows = "".join(f"{i % 2};{i % 7 + i % 2},5\n" for i in range(40))
+    Path("d.csv").write_text(f"{mark}y;a,b\n{rows}", newline="")
+    Path("plain.csv").write_text(f"y;a,b\n{rows}")
+    learn = ("--label", "y", "--decimal", ",", "--algorithm", "gd", "--quiet")
+    vwlite("train", "d.csv", *learn, "-m", "m")
+    vwlite("train", "plain.csv", *learn, "--delimiter", ";", "-m", "n")
+    assert Path("m").stat().st_size and vwlite("weights", "m").out == vwlite("weights", "n").out
+    predicted = [vwlite("predict", "-m", *words, "--quiet").out for words in (("m", "d.csv"), ("n", "plain.csv"))]
+    assert predicted[0] == predicted[1] != ""
+    vwlite("predict", "-m", "m", "d.csv", "--append", "-o", "o.csv", "--quiet")
+    assert Path("o.csv").read_bytes().startswith(f"{mark}y;a,b;".encode())
+    Path("bad.csv").write_text(f"{mark}y;a,b\n1;2\n1;x\n", newline="")
+    assert vwlite("predict", "-m", "m", "bad.csv", code=65).err.startswith("bad.csv:4:3: column a,b")
+    assert "has the delimiter ';', and --delimiter is ','" in vwlite(
+        "train", "d.csv", "--label", "y", "--delimiter", ",", "-m", "x", code=65).err
+
+
+def test_a_delimiter_that_the_header_contradicts_is_named(vwlite, folder):
+    Path("d.csv").write_text("y,x\n1,2\n0,1\n")
+    said = "the header has no ';', but ',' between the names: leave --delimiter out, or use --delimiter ','\n"
+    assert vwlite("train", "d.csv", "--label", "y", "--delimiter", ";", "-m", "m", code=65).err.endswith(said)
+    Path("c.csv").write_text("y,x\n1\n0\n")
+    assert "no such column" in vwlite("train", "c.csv", "--label", "z", "--delimiter", ";", "-m", "m", code=65).err
+
+
+def test_other_encodings_get_the_command_that_converts_them(vwlite, folder):
+    Path("d.csv").write_bytes("y,x\n1,é\n".encode("latin-1"))
+    Path("h.csv").write_bytes("y,é\n1,2\n".encode("latin-1"))
+    for name, place in (("d.csv", "d.csv:2:3"), ("h.csv", "h.csv:1:1")):
+        said = vwlite("train", name, "--label", "y", "-m", "m", code=65).err
+        assert place in said and "iconv -f LATIN1 -t UTF-8" in said

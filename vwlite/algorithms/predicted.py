@@ -86,7 +86,8 @@ class Predicted:
 
     def check_probabilities(self, model: str) -> None:
         """UsageError unless there are probabilities of classes."""
-        instead = "its prediction is the probability" if self.settings.link == "logistic" else "use --link logistic"
+        is_probability = self.prediction_column(()) == "probability"
+        instead = "its predictions are probabilities" if is_probability else "use --link logistic"
         raise UsageError(f"--probabilities is for classes, and {model} has none: {instead}")
 
     @property

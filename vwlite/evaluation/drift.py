@@ -24,7 +24,7 @@ from vwlite.prediction.scoring import Reading
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import Opened, opened
 from vwlite.runs.run import say
-from vwlite.runs.watched import Number, Watched, differs, mean, prediction_of, watched
+from vwlite.runs.watched import Number, Watched, differs, mean, mean_of, watched
 
 SHOWN = 30  # numbers of columns
 UNKNOWN = Watched("unknown_features")
@@ -64,8 +64,8 @@ class FileStatistics:
             reading.bad.finish()
             _, self.notes = run.finish(names_of(reading.data), needs_labels=False)
         self.numbers, self.rows, self.classes = watched(run.learner), run.learner.examples, run.class_names
-        if not tally.weight and sums[2] and run.learner.class_names is None:
-            self.numbers[prediction_of(run.learner)] = mean(*sums.tolist())
+        if not (tally.weight or self.classes) and sums[2]:
+            self.numbers[mean_of(run.learner, "prediction")] = mean(*sums.tolist())
         if not has_features and UNKNOWN in self.numbers:
             self.numbers[UNKNOWN] = self.columns.unknown()
 

@@ -107,6 +107,8 @@ def _bad_records(
     return found
 
 
+CONVERT = "convert the file, as with iconv -f LATIN1 -t UTF-8 FILE > NEW"
+
 # What can be wrong with a row of a table, whatever its columns are.
 EXPLAINED = {
     "JSON object": "a line of JSON lines is an object: {\"key\": value, ...}",
@@ -127,7 +129,8 @@ EXPLAINED = {
     "quote open": "a quote that is never closed",
     "escape open": "an escaped line end at the end of the data",
     "second label": "a second label: a line has one. Keep one of them, or write a line for each",
-    "not UTF-8": "a byte that is not UTF-8: convert the file",
+    "late label": "a label behind the text: it comes first on its line, with a blank behind it",
+    "not UTF-8": f"a byte that is not UTF-8: {CONVERT}",
 }
 
 

@@ -4,6 +4,7 @@ Blocks of text are cut at line ends; those of delimited text again, where no quo
 source is removed, and every block goes to the parser with the position of each column.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,8 +15,8 @@ from vwlite.core.data.class_names import ClassNames
 from vwlite.core.tables.tables import TableParser, split, whole
 from vwlite.core.text.parser import Parser
 from vwlite.errors import DataError, Where
-from vwlite.input.diagnostics import EXPLAINED
-from vwlite.input.formats import BOM, FORMATS, Dialect, by_name, first_line
+from vwlite.input.diagnostics import CONVERT, EXPLAINED
+from vwlite.input.formats import FORMATS, Dialect, by_name, first_line
 from vwlite.input.parsing import Columns, LineParsing, Parsed, SourceBlocks, SourceText, Task, Tasks
 from vwlite.input.reader import MAX_LINE, Block
 from vwlite.input.sample import Sample, is_data
@@ -24,6 +25,7 @@ from vwlite.input.sources import UnreadableInput
 from vwlite.input.tables import Layout, TableReader, as_rows, json_layout, lay_out
 
 _BLANKS = b" \t\r\n"
+_MARK = re.compile(rb'(?:\xef\xbb\xbf)?(?:("?)sep=([,;|\t])\1\r?\n)?', re.IGNORECASE)  # before the header; of Excel
 
 
 class TableParsing(LineParsing):
@@ -99,6 +101,7 @@ class Records(SourceBlocks):
         self._started = False  # something of the source is here
         self._header: list[str] | None = None
         self._head = self._mark = b""  # as they are in the file
+        self._told = ""  # the delimiter by the line `sep=;`
         self._where: Where = ()
         self._layout: Layout | None = None
         self._held: list[Block] = []  # rows from which roles are to be decided
@@ -110,8 +113,8 @@ class Records(SourceBlocks):
             joined = self._pending + bytes(block.data)
             block.release()
             block = block.with_data(joined, self._line)
-        elif not self._started and bytes(block.data[:3]) == BOM and block.first_line == 1:
-            block.data, self._mark = block.data[3:], BOM
+        elif not self._started and block.first_line == 1:
+            self._take_mark(block)
         self._started, self._pending, self._line = True, b"", block.first_line
         if not self._dialect.delimiter:
             self._dialect = self._table.dialect(self._guess(block.data))
@@ -142,9 +145,23 @@ class Records(SourceBlocks):
         self._pending, self._line = b"", self._line + 1
         yield from self.feed(block.with_data(rest, self._line))
 
+    def _take_mark(self, block: Block) -> None:
+        """Take off what is before the header. DataError for a delimiter that is not the typed one."""
+        found, typed = _MARK.match(bytes(block.data[:16])), self._table.options.delimiter
+        if found is None or not found[0]:
+            return
+        self._mark, block.data = found[0], block.data[found.end() :]
+        if found[2]:
+            block.first_line += 1
+            self._told = found[2].decode("latin-1")
+            if typed not in ("", self._told):
+                why = f"the file has the delimiter {self._told!r}, and --delimiter is {typed!r}: leave the option out"
+                raise DataError(why, self._source, 1, 1)
+
     def _guess(self, data: bytes | memoryview) -> str:
         """The delimiter, if it is not given: detected in the first line."""
-        known = self._table.options.delimiter or (self._table.schema.delimiter if self._table.schema else "")
+        schema, typed = self._table.schema, self._table.options.delimiter
+        known = typed or self._told or (schema.delimiter if schema else "")
         if known or FORMATS[self._format].delimiter:
             return known or FORMATS[self._format].delimiter
         first = first_line(data)
@@ -188,7 +205,7 @@ class Records(SourceBlocks):
         try:
             names = [cell.strip(_BLANKS).decode() for cell in cells]
         except UnicodeDecodeError:
-            raise DataError("the header is not UTF-8: convert the file", self._source, line, 1) from None
+            raise DataError(f"the header is not UTF-8: {CONVERT}", self._source, line, 1) from None
         if any("\r" in name.replace("\r\n", "") for name in names):
             raise DataError("a carriage return in the header: lines end with LF or CR LF", self._source, line, 1)
         self._check_names(names, line)
@@ -200,6 +217,11 @@ class Records(SourceBlocks):
         schema, options = self._table.schema, self._table.options
         known = schema.roles if schema else options.roles()
         required = {name for name, role in known.items() if not schema or role not in OPTIONAL}
+        for other in ",;\t|" if options.delimiter and len(names) == 1 and required else "":
+            if required <= {name.strip() for name in names[0].split(other)}:
+                why = (f"the header has no {options.delimiter!r}, but {other!r} between the names: leave --delimiter "
+                       f"out, or use --delimiter {other!r}")
+                raise DataError(why, self._source, line, 1)
         if not is_data(names) or (required and required <= set(names)):
             return
         instead = "--columns NAMES gives them names" + ("" if schema else ", --no-header calls them c1, c2, ...")

@@ -70,9 +70,9 @@ def differs(before: Number, after: Number) -> bool:
     return bool(change > abs(before.value) / 10 and change > 3 * math.hypot(before.error, after.error))
 
 
-def prediction_of(learner: "Learner") -> Watched:
-    """The mean prediction."""
-    return Watched("mean_log1p_prediction" if learner.writer.of_log else "mean_prediction")
+def mean_of(learner: "Learner", what: str) -> Watched:
+    """The mean label or prediction."""
+    return Watched(f"mean_log1p_{what}" if learner.writer.of_log else f"mean_{what}")
 
 
 def watched(learner: "Learner") -> dict[Watched, Number]:
@@ -89,9 +89,9 @@ def watched(learner: "Learner") -> dict[Watched, Number]:
         found |= {Watched("label", name): share(x, tally.weight, examples)
                   for name, x in zip(names.first(learner.named), sums, strict=False)}
     else:
-        found[Watched("mean_log1p_label" if learner.writer.of_log else "mean_label")] = (
+        found[mean_of(learner, "label")] = (
             share((tally.weight + tally.labels) / 2, tally.weight, examples) if tally.signs else
             mean(tally.labels, tally.squares, tally.weight, tally.weight2))
-        found[prediction_of(learner)] = mean(
+        found[mean_of(learner, "prediction")] = mean(
             tally.predictions, tally.prediction_squares, tally.weight, tally.weight2)
     return found | {Watched("loss"): mean(tally.loss, tally.loss_squares, tally.weight, tally.weight2)}
