@@ -209,10 +209,10 @@ def of_a_model_without_errors(rng) -> list[list[str]]:
 
 
 def wide(rng) -> list[list[str]]:
-    """120 columns, of which the 100 best are screened, as the test allows fewer than 120."""
-    X = rng.normal(size=(60, 120))
+    """40 columns, of which the 30 best are screened, as the test allows no more."""
+    X = rng.normal(size=(60, 40))
     label = np.where(X[:, 1] > 0, "yes", "no")
-    return [[*(f"c{i}" for i in range(120)), "y"], *([*numbers(row), y] for row, y in zip(X, label, strict=True))]
+    return [[*(f"c{i}" for i in range(40)), "y"], *([*numbers(row), y] for row, y in zip(X, label, strict=True))]
 
 
 MODELS = (long_texts, all_scripts, copy_of_label, copy_of_number, ten_rows, one_row, one_label, nothing_but_missing,
@@ -222,7 +222,7 @@ MODELS = (long_texts, all_scripts, copy_of_label, copy_of_number, ten_rows, one_
 @pytest.mark.parametrize("table", MODELS, ids=lambda table: table.__name__)
 def test_every_prediction_is_a_number(vwlite, tmp_path, monkeypatch, table):
     """On its own rows, on rows where all or some is missing, and on values far outside."""
-    monkeypatch.setattr("vwlite.training.auto.derive.MOST_SCREENED", 110)
+    monkeypatch.setattr("vwlite.training.auto.derive.MOST_SCREENED", 30)
     names, *rows = table(np.random.default_rng(MODELS.index(table)))
     data, model, other = tmp_path / "data.csv", tmp_path / "m", tmp_path / "other.csv"
     texts = ["--text", "text"] if names[0] == "text" else []

@@ -364,7 +364,7 @@ def test_a_model_without_any_class_is_explained(of_tables, folder, vwlite):
     rows = [row.partition(",")[2] for row in text.splitlines()[1:6]]
     (folder / "t.csv").write_text("y,x,a,b,at,words\n" + "".join(f",{row}\n" for row in rows))
     assert vwlite("explain", "-m", folder / "m", folder / "t.csv").out.count("predicted none") == len(rows)
-    served = Served(str(folder / "m"))
+    served = Served(str(folder / "m"), refuses_unknown=False)
     asked = wanted(b'{"inputs": [{"name": "x", "datatype": "FP64", "shape": [1], "data": [1]}]}', served)
     outputs = {o["name"]: o["data"] for o in answered(served, asked, served.rows(asked.lines)[0])}
     assert outputs == {"prediction": [None], "probability": [], "classes": []}
