@@ -1003,6 +1003,7 @@ cdef class TableParser(Parser):
         """The label, importance or tag of a line; -1: it is bad."""
         cdef const char* begin
         cdef const char* last
+        cdef char[LONGEST_PLAIN + PADDING] plain
         cdef size_t n
         cdef bint some
         while p < end and is_blank(p[0]):
@@ -1017,6 +1018,14 @@ cdef class TableParser(Parser):
         if unlikely(doubled) and self.unquote(&p, &end, error):
             return -1
         n = end - p
+        if unlikely(self.table.sink.decimal) and c.role != IS_TAG and not (
+                c.role == IS_LABEL and self.settings.names != NULL and not self.settings.or_numbers
+                and not self.table.sink.as_text):  # names of classes are as written
+            n = plain_number(self.table.sink.decimal, self.table.sink.thousands, p, n, plain)
+            if n:
+                memset(plain + n, 0, PADDING)
+                p, end = plain, plain + n
+            n = end - p
         if c.role != IS_IMPORTANCE and not self.fit_word(&p, &n, c.role == IS_LABEL):
             error_at(error, OUT_OF_MEMORY, NULL, NULL)
             return -1

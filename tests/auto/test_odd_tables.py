@@ -157,8 +157,8 @@ SCRIPTS = ("Привет мир", "你好 世界", "नमस्ते दुन
 
 
 def long_texts(rng) -> list[list[str]]:
-    """Of half a megabyte in one row, and empty ones."""
-    texts = ["x " * 250_000, "y" * 500_000, "", " ", *(["good day", "bad day", ""] * 20)]
+    """Of a fifth of a megabyte in one row, and empty ones."""
+    texts = ["x " * 100_000, "y" * 200_000, "", " ", *(["good day", "bad day", ""] * 20)]
     labels = ["yes" if "good" in text else "no" for text in texts]
     return [["text", "x", "y"], *([text, f"{i % 7}", labels[i]] for i, text in enumerate(texts))]
 

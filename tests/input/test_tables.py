@@ -1130,3 +1130,25 @@ def test_other_encodings_get_the_command_that_converts_them(vwlite, folder):
     for name, place in (("d.csv", "d.csv:2:3"), ("h.csv", "h.csv:1:1")):
         said = vwlite("train", name, "--label", "y", "-m", "m", code=65).err
         assert place in said and "iconv -f LATIN1 -t UTF-8" in said
+
+
+def test_labels_and_importances_are_written_as_other_numbers(vwlite, folder):
+    """With --decimal and --thousands; names of classes stay as they are."""
+    rows = [(1000 + i * 1.25, i % 5 / 2, i % 3 + 0.5) for i in range(60)]
+    Path("plain.csv").write_text("y,x,w\n" + "".join(f"{y},{x},{w}\n" for y, x, w in rows))
+    people = [[f"{x:,}".translate(str.maketrans(",.", ".,")) for x in row] for row in rows]
+    Path("people.csv").write_text("y;x;w\n" + "".join(f"{y} €;{x};{w}\n" for y, x, w in people))
+    read_as = ("--decimal", ",", "--thousands", ".")
+    for how in ((), ("--algorithm", "gd")):
+        vwlite("train", "plain.csv", "--label", "y", "--importance", "w", *how, "-m", "m", "--quiet")
+        vwlite("train", "people.csv", "--label", "y", "--importance", "w", *how, *read_as, "-m", "n", "--quiet")
+        assert vwlite("evaluate", "-m", "m", "plain.csv").out == vwlite("evaluate", "-m", "n", "people.csv").out
+    roles = ("--label", "y", "--importance", "w")
+    assert vwlite("convert", "people.csv", *roles, *read_as).out == vwlite("convert", "plain.csv", *roles).out
+    described = [vwlite("describe", name, "--label", "y", *how).out.splitlines() for name, how in
+                 (("plain.csv", ()), ("people.csv", read_as))]
+    assert [line for line in described[0] if line.startswith(("label", "y "))] == [
+        line for line in described[1] if line.startswith(("label", "y "))]
+    Path("classes.csv").write_text("y;x\n" + "".join(f"{i % 3},5;{i % 3}\n" for i in range(60)))
+    vwlite("train", "classes.csv", "--label", "y", *read_as, "--oaa", 3, "--classes", "auto", "-m", "c", "--quiet")
+    assert set(vwlite("predict", "-m", "c", "classes.csv", "--quiet").out.split()) <= {"0,5", "1,5", "2,5"}

@@ -159,9 +159,11 @@ class Description:
         return dict(zip(names, zip(*(cells for cells, _, _ in records), strict=True), strict=False))
 
     def _take_columns(self, columns: Mapping[str, Iterable[Any]]) -> None:
-        roles = self._table.schema.roles if self._table.schema is not None else {}
+        schema = self._table.schema or Schema({})
         for name, cells in columns.items():
-            role = roles.get(name)
+            role = schema.roles.get(name)
+            if (schema.decimal or schema.thousands) and role in ("numeric", "label", "importance"):
+                cells = [number_of(x, schema.decimal or ".", schema.thousands) or x for x in cells]
             values = _values_of(name, self._columns, 0 if role == "label" else len(columns))
             as_words = (name in self._typed or not self._delimited) and role not in CELLS_MISSING
             values.add(cells, self._missing if role in CELLS_MISSING else (), as_words=as_words)
@@ -237,7 +239,7 @@ class Description:
             if role == "label":
                 label = _of_label(name, v, rows)
             many = role == "numeric" and name not in self._typed and v.total >= FEW
-            numbers = _counts_of(counted, schema) if many else {}
+            numbers = _counts_of(counted) if many else {}
             if many and v.distinct >= ALL_DIFFER * v.total and all(x.is_integer() for x in numbers):
                 how = f"--drop {names_text([name])} leaves them out"
                 findings.append(Finding(name, f"whole numbers that all differ, as ids do: {how}", "--drop"))
@@ -324,12 +326,10 @@ def _cell(value: Any) -> Any:
     return (str(value).lower() if type(value) is bool else str(value)).encode("utf-8", "surrogatepass")
 
 
-def _counts_of(counted: Iterable[tuple[float | bytes, int]], schema: Schema) -> dict[float, int]:
-    """How often each number is in a column of numbers. Cells may be as people write them, or mean a missing one."""
+def _counts_of(counted: Iterable[tuple[float | bytes, int]]) -> dict[float, int]:
+    """How often each number is in a column of numbers. Cells may mean a missing one."""
     found: dict[float, int] = {}
     for x, n in counted:
-        if isinstance(x, bytes) and (schema.decimal or schema.thousands):
-            x = number_of(x, schema.decimal or ".", schema.thousands) or x
         if not isinstance(x, bytes) or IS_NUMBER.fullmatch(x):
             found[float(x)] = found.get(float(x), 0) + n
     return found
