@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from running import finish, start
 from test_auto import lines_of, loss_on, write
+from test_groups import NAMES, drawn
 
 FEW = ("--try", "algorithm=auto,ftrl", "--try", "normalize=none,l2", "--try", "ftrl-beta=1")
 
@@ -136,6 +137,27 @@ def test_out_of_fold_means_that_no_fold_is_learned(vwlite, tmp_path):
     assert found["front"][-1]["loss"] > 0.69
 
 
+def test_groups_are_in_one_fold(vwlite, tmp_path):
+    """Losses are those of new groups; the command of an algorithm without folds drops the column."""
+    rows = [NAMES, *drawn(200, 0, 10)]
+    path, model = write(tmp_path / "d.csv", [",".join(map(str, row)) + "\n" for row in rows]), tmp_path / "m"
+    tries = ("--try", "l1=0", "--try", "normalize=none", "--try", "learning-rate=0.5", "--try", "passes=1")
+    found = {}
+    for option in ("--drop", "--group"):
+        (row,) = tuned(vwlite, path, "--label", "y", option, "cust", "--try", "algorithm=adagrad", *tries)["front"]
+        found[option] = row["loss"]
+        assert words_of(row)[4:6] == ["--drop", "cust"]
+    assert found["--group"] > 1.2 * found["--drop"]
+    how = ("--label", "y", "--group", "cust")
+    for name, more in (("adagrad", tries), ("auto", ())):
+        (row,) = tuned(vwlite, path, *how, "--try", f"algorithm={name}", *more, "-m", model)["front"]
+        best = model.read_bytes()
+        assert row["command"].count("--group cust") == (name == "auto")
+        vwlite(*words_of(row), "--report", tmp_path / "r", "--quiet")
+        assert model.read_bytes() == best
+    assert json.loads((tmp_path / "r").read_text())["results"]["out_of_fold_average_loss"] == row["loss"]
+
+
 def test_the_front_does_not_depend_on_jobs_and_reaches_a_narrow_grid(vwlite, data, tmp_path):
     train, _ = data
     tries = ("--try", "algorithm=adagrad-rda", "--try", "l1=0.001,0.01", "--try", "learning-rate=0.1,1",
@@ -215,6 +237,9 @@ def test_an_interrupted_run_writes_the_best_so_far(data, tmp_path):
         (("d.vw", "--try", "ftrl-beta=1", "--try", "delta=1"), 2, "no algorithm with --loss logistic takes that"),
         (("d.vw", "--try", "l1=0", "--try", "l1=1"), 2, "twice"),
         (("d.vw", "-m", "d.vw"), 2, "d.vw"),
+        (("d.vw", "--group", "x"), 65, "VW text, which has no columns"),
+        (("d.vw", "--group", "x", "--validate", "d.vw"), 2, "there are no folds"),
+        (("d.vw", "--group", "x", "--tag", "y"), 2, "the group is the tag"),
         (("d.vw",), 65, "nothing to tune"),
         (("empty.vw",), 65, "nothing to tune"),
         (("one.vw",), 65, "nothing to tune"),

@@ -80,8 +80,8 @@ OF_TRAIN = (
     "tune", "vwlite.tuning.tune:tune",
     DATA, *specs_of(InputOptions, "data"), *OF_TRAIN, OWN,
     *specs_of(InputOptions, "quiet", "report_version", "threads"), remembers=True,
-    usual=("--model", "--try", "--seconds", "--jobs", "--validate", "--label", "--loss", "--quadratic", "--json",
-           "--quiet"),
+    usual=("--model", "--try", "--seconds", "--jobs", "--validate", "--group", "--label", "--loss", "--quadratic",
+           "--json", "--quiet"),
     examples=("vwlite tune day1.vw -m best.model",
               "vwlite tune day1.vw --try l1=1e-6..1e-2:log --seconds 60"),
 )
@@ -105,6 +105,11 @@ class TuneOptions(CacheOptions):
             raise UsageError(f"--try narrows at most {len(PRIMES) - 4} options")
 
     validate: str | None = option_of(TrainOptions, "validate")
+    group: str | None = option_of(
+        TrainOptions, "group", excludes={"--tag": "the group is the tag", "--validate": "there are no folds"},
+        help="Column of groups, such as customers. All rows of a group are in one fold: losses are those of new "
+             "groups. It is not learned.",
+    )
     tries: "tuple[tuple[str, Dimension], ...]" = option(
         (), "--try", "tries", group=TUNE, type=TryType(), metavar="NAME=VALUES", multiple=True, check=_check_tries,
         help="Try only these values of an option of train. VALUES are as in l1=0,1e-6,1e-5 or l1=1e-6..1e-2:log (or "

@@ -23,7 +23,7 @@ from vwlite.algorithms.losses import called
 from vwlite.algorithms.memory import available_memory, table_needs
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import AUTO
-from vwlite.core.auto.folds import folds_of
+from vwlite.core.auto.folds import folds_of, folds_of_groups
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
@@ -249,6 +249,9 @@ class Tuner:
         s, found = self.data.summary, hashlib.sha256()
         for array in (s.contents, s.labels, s.importances, s.initials):
             found.update(memoryview(array).cast("B"))
+        for batch in self._batches if s.grouped else ():  # the summary has groups in place of contents
+            for array in (batch.hash, batch.value):
+                found.update(memoryview(array).cast("B"))
         o, settings = self.typed, self.data.settings.stored()
         found.update(repr((self.words, o.data, o.tries, o.validate, sorted(settings.items()), VERSION)).encode())
         validation = self.data.validation
@@ -286,7 +289,8 @@ class Tuner:
                 found = self._climbed(rung, points, pool)
                 if self.stopped:
                     break
-                points = survivors(found, self.baseline_loss, FINALISTS if rungs[-2:][0] is rung else len(found) // 4)
+                most = FINALISTS if rungs[-2:][0] is rung else len(found) // 4 or len(found)
+                points = survivors(found, self.baseline_loss, most)
                 if not rung.is_last and rungs[-2:][0] is not rung:
                     points += [self.space.near(p, k + 1) for k, p in enumerate(points)]
 
@@ -335,17 +339,25 @@ class Tuner:
         """The complete command that trains a model, without the program."""
         data = [path if not path.startswith("-") else f"./{path}" for path in self.options.data]
         out = ["-m", self.typed.model] if self.typed.model is not None else []
-        return ["train", *data, *self.words, *model.words, *out]
+        name = self.options.group
+        group = [] if name is None else ["--drop" if self._dropped(model) else "--group", name]
+        return ["train", *data, *self.words, *group, *model.words, *out]
+
+    def _dropped(self, model: TunedModel) -> str | None:
+        """The column of groups, if what trains the model has no folds: there it is only dropped."""
+        return self.options.group if model.setting["algorithm"].value != AUTO.name else None
 
     def training(self, model: TunedModel) -> TrainOptions:
         """What trains a model."""
         passes, validate = model.judged.passes, model.validate
         several = {"passes", "holdout_off"} if model.setting["algorithm"].value != AUTO.name else {"passes"}
         given = (self.options.given - {"validate"}) | ({"validate"} if validate is not None else set())
+        o, dropped = self.options, self._dropped(model)
+        if dropped is not None:
+            o = replace(o, group=None, drop=(*o.drop, (dropped,)))
         return replace(
-            self.options, typed=self._typed(model.setting), given=given | (several if passes > 1 else set()),
-            passes=passes, holdout_off=passes > 1 and "holdout_off" in several, validate=validate,
-            model=self.typed.model,
+            o, typed=self._typed(model.setting), given=given | (several if passes > 1 else set()), passes=passes,
+            holdout_off=passes > 1 and "holdout_off" in several, validate=validate, model=self.typed.model,
         )
 
     def _typed(self, setting: Setting) -> dict[str, Any]:
@@ -364,7 +376,10 @@ class Tuner:
     def _rungs(self) -> list[Rung]:
         summary, n = self.data.summary, int(self.data.summary.examples)
         folds = bytearray(n)
-        folds_of(summary.contents, summary.feature_counts, summary.labels, folds, self.auto.race.folds)
+        if summary.grouped:
+            folds_of_groups(summary.contents, folds, self.auto.race.folds)
+        else:
+            folds_of(summary.contents, summary.feature_counts, summary.labels, folds, self.auto.race.folds)
         self._set_folds(np.frombuffer(folds, np.uint8))
         named = self.space.narrowed.get("passes")
         most = POWERS[-1] if n < FEWEST[1] else 8
