@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,6 +51,18 @@ def data(tmp_path_factory):
     for name, rows in (("train.csv", zip(x, word, y, strict=True)), ("test.csv", zip(*table_of(4000, 5), strict=True))):
         (folder / name).write_text("x,word,price\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows))
     return folder
+
+
+@pytest.mark.parametrize("value, sign", [(0, 1), (10.1, 1), (100, -1)])
+def test_a_quantile_is_exactly_the_value_that_many_labels_have(vwlite, folder, value, sign):
+    """So that an interval which ends at this value has it in it."""
+    rng = np.random.default_rng(5)
+    x, spread = rng.normal(size=600), np.exp(2 + rng.normal(size=600))
+    y = np.round(np.where(rng.random(600) < 0.7, value, value + sign * spread * np.exp(0.5 * x)), 4)
+    Path("t.csv").write_text("y,x\n" + "".join(f"{a:.9g},{b:.4f}\n" for a, b in zip(y, x, strict=True)))
+    vwlite("train", "t.csv", "--label", "y", "--loss", "quantile", "--quantile-tau", "0.1,0.5,0.9", "-m", "m")
+    found = json.loads(vwlite("evaluate", "-m", "m", "t.csv", "--json").out)
+    assert found["measures"]["coverage_0.1_0.9"]["value"] > 0.85
 
 
 def numbers_of(path) -> np.ndarray:

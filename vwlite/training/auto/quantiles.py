@@ -1,5 +1,11 @@
 """`--algorithm auto` with several quantiles (`--quantile-tau`). Each has its own lanes and stack. Normalization, passes
-and derived features are those with the least mean loss of all quantiles."""
+and derived features are those with the least mean loss of all quantiles.
+
+If a value c has the probability m in each row, as 0 has where most labels are 0, then the quantile tau of a row is
+exactly c for P(y < c) < tau <= P(y <= c). Beside it, c + e loses at most |e| more; but for one sign of e all labels c
+are outside of an interval that should end at c. A sum of weights is hardly ever exactly c. So a quantile whose best
+constant is such a value stays constant, unless the gain of its stack is larger than the standard error of this gain.
+"""
 
 from array import array
 from collections.abc import Sequence
@@ -12,7 +18,7 @@ import numpy as np
 
 from vwlite.core.auto.given import GivenPredictions
 from vwlite.core.auto.lanes import Lanes
-from vwlite.core.auto.screening import residuals, row_losses
+from vwlite.core.auto.screening import difference_of, residuals, row_losses
 from vwlite.core.auto.stack import Scored
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.learn.labels import best_constant
@@ -28,6 +34,9 @@ from vwlite.training.auto.model import constant_keys, constant_score_state, scor
 from vwlite.training.auto.selection import COLUMNS, Drawn, GridCandidate, PassResult, Selection
 from vwlite.training.auto.trainer import AutoTrainer
 from vwlite.training.trainer import Examples, Job, Listener
+
+OF_A_VALUE = 0.05  # a share of labels that have the same value
+EQUAL = 1e-6  # relative difference of equal labels, which are scaled
 
 
 def of_quantile(u: Sequence[float], k: int) -> list[float]:
@@ -110,7 +119,8 @@ class QuantileSelection(Selection):
         return QuantileScored(self._data, scores, self._y, self._h, self._initial)
 
     def _stacked(self, scored: QuantileScored, number: int, rows: Any, halves: tuple[Any, Any]) -> PassResult:
-        each = [Selection._stacked(self, one, number, rows, halves) for one in scored.each]
+        each = [self._or_constant(k, one, Selection._stacked(self, one, number, rows, halves), rows, halves)
+                for k, one in enumerate(scored.each)]
         loss, stacked = (sum(getattr(r, name) for r in each) / self.width for name in ("loss", "stacked"))
         losses = [sum(x) / self.width for x in zip(*(r.losses for r in each), strict=True)]
         of_halves = None
@@ -119,6 +129,24 @@ class QuantileSelection(Selection):
             of_halves = one, other
         best = min(range(COLUMNS), key=losses.__getitem__)
         return PassResult(number, loss, best, losses, stacked, [x for r in each for x in r.u], of_halves)
+
+    def _or_constant(
+        self, k: int, scored: Scored, result: PassResult, rows: Any, halves: tuple[Any, Any]
+    ) -> PassResult:
+        """The result of quantile k; without weights, if its best constant is a value that many labels have, and hardly
+        worse."""
+        loss, flat = self._data.losses[k], [0.0] * COLUMNS
+        constants, p = (array("d", bytes(8 * len(self._y))) for _ in range(2))
+        scored.predictions(flat, constants)
+        counted = np.asarray(self._h) * (1 if rows is None else np.frombuffer(rows, np.uint8) != 0)
+        close = np.abs(np.asarray(constants) - self._y) <= EQUAL * np.maximum(np.abs(self._y), 1)
+        if counted[close].sum() < OF_A_VALUE * counted.sum():
+            return result
+        for u, half in zip(reversed(result.halves or (result.u, result.u)), halves, strict=True):
+            scored.predictions(u, p, half)
+        losses, others = row_losses(loss, p, self._y), row_losses(loss, constants, self._y)
+        total, gain, error = difference_of(losses, others, counted, array("I", range(len(p))))
+        return result if gain < -error else PassResult(result.number, total, result.best, result.losses, total, flat)
 
     def _losses_of(self, predictions: Any) -> Any:
         return self._data.row_losses(predictions, self._y)
