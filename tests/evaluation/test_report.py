@@ -22,7 +22,9 @@ from vwlite.evaluation.page.markup import name as breaking
 from vwlite.evaluation.page.origin import command_of
 from vwlite.input import reader
 from vwlite.model.read import read_model
+from vwlite.options.spec import TABLES, specs_of
 from vwlite.output.shell_words import split_words
+from vwlite.runs.options import InputOptions
 
 DATA = Path(__file__).parents[2] / "data"
 VOID = {"meta", "path", "wbr", "br"}
@@ -144,6 +146,40 @@ def test_the_command_of_a_page_makes_the_model_again(vwlite, folder, name):
     else:
         vwlite(*shlex.split(f"{typed} --quiet{more}")[1:])
     assert Path("again.model").read_bytes() == Path("first.model").read_bytes(), command
+
+
+# How a table is read: for each option its value, and another option, or how the file is written: an old and a new text.
+HOW_TABLES_ARE_READ = {
+    "label": ("y",), "text": ("w",), "categorical": ("x",), "numeric": ("x",), "time": ("d",), "drop": ("w",),
+    "tag": ("w",), "importance": ("x",), "ngram": ("2", "--text w"), "delimiter": (";", (",", ";")),
+    "quote": ("none", ("red", '"red')), "escape": ("\\", ("red", "r\\,ed")), "columns": ("y,x,w,d", ("y,x,w,d\n", "")),
+    "no_header": ("", ("y,x,w,d\n", "")), "missing": ("?,-", (",13,", ",?,")), "decimal": (",", (",13,", ',"1,3",')),
+    "thousands": ("'", (",13,", ",1'026,")),
+}
+
+
+@pytest.mark.parametrize("name", HOW_TABLES_ARE_READ)
+def test_the_command_of_a_page_has_all_options_that_decide_how_a_table_is_read(vwlite, folder, name):
+    assert {*HOW_TABLES_ARE_READ} == {spec.name for spec in specs_of(InputOptions, TABLES)}
+    value, *more = HOW_TABLES_ARE_READ[name]
+    rows = "".join(f"{i % 2},{i},{['red', 'blue'][i % 3 > 0]},2026-01-{1 + i % 28:02}\n" for i in range(60))
+    others = [word for words in more if isinstance(words, str) for word in words.split()]
+    Path("t.csv").write_text(("y,x,w,d\n" + rows).replace(*(("", "") if others or not more else more[0])))
+    option = [f"--{name.replace('_', '-')}", *([value] if value else [])]
+    label = [] if name == "label" else ["--label", "c1" if name == "no_header" else "y"]
+    vwlite("train", "t.csv", *label, *option, *others, *GD, "-m", "first.model")
+    words = shlex.split(command_of(read_model("first.model")))
+    assert ("--columns" if name == "no_header" else option[0]) in words
+    vwlite(*({"DATA": "t.csv", "MODEL": "again.model"}.get(word, word) for word in words[1:]))
+    assert Path("again.model").read_bytes() == Path("first.model").read_bytes(), words
+
+
+def test_the_command_of_a_page_has_the_format_of_lines_with_labels(vwlite, folder):
+    Path("lines.txt").write_text("".join(f"__label__{'ab'[i % 2]} red {i % 5} wine\n" for i in range(60)))
+    vwlite("train", "lines.txt", "--format", "fasttext", "--ngram", "2", *GD, "-m", "first.model")
+    words = shlex.split(command_of(read_model("first.model")))
+    vwlite(*({"DATA": "lines.txt", "MODEL": "again.model"}.get(word, word) for word in words[1:]))
+    assert Path("again.model").read_bytes() == Path("first.model").read_bytes(), words
 
 
 def test_the_page_has_the_digest_of_the_training_data_that_the_model_has(vwlite, models):

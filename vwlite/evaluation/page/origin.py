@@ -94,6 +94,20 @@ def _of_columns(stored: dict[str, Any]) -> Iterator[str]:
     if not stored:
         return
     schema = Schema.restored(stored)
+    if schema.format:  # which has columns of its own
+        yield from ("--format", schema.format)
+    else:
+        yield from _of_roles(schema)
+    if schema.ngram > 1 and not schema.characters:  # those are found, not typed
+        yield from ("--ngram", str(schema.ngram))
+    for name in ("delimiter", "quote", "escape", "decimal", "thousands"):
+        if getattr(schema, name):
+            yield from (f"--{name}", getattr(schema, name))
+    if schema.missing != MISSING and not schema.format:
+        yield from ("--missing", names_text(schema.missing))
+
+
+def _of_roles(schema: Schema) -> Iterator[str]:
     if not schema.header:
         yield from ("--columns", names_text([*schema.roles]))
     for role in ("label", "importance", "tag"):
@@ -104,9 +118,3 @@ def _of_columns(stored: dict[str, Any]) -> Iterator[str]:
         names = [name for name, r in schema.roles.items() if r == role]
         if names:
             yield from (f"--{role}", names_text(names))
-    if schema.ngram > 1 and not schema.characters:  # those are found, not typed
-        yield from ("--ngram", str(schema.ngram))
-    if schema.delimiter:
-        yield from ("--delimiter", schema.delimiter)
-    if schema.missing != MISSING:
-        yield from ("--missing", names_text(schema.missing))
