@@ -13,17 +13,20 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport NAN, isfinite, isnan, ldexp
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcmp, memcpy, strcmp
+from libc.string cimport memcmp, memcpy, memset, strcmp
 
 from vwlite.core.base.buffers cimport copy, reserve, resize
 from vwlite.core.base.decimal cimport LONGEST_NUMBER, write_exact, write_unsigned
+from vwlite.core.base.simd cimport PADDING
 from vwlite.core.data.batch cimport EXAMPLE, MOST_DISTINCT, REJECTED, Batch, new_dictionary
 from vwlite.core.tables.cells cimport (
     BY_VALUE, CATEGORICAL, DROPPED, NUMERIC, TEXT, TIME, Cells, Column, Missing, Role, CellSink, add_number,
     add_text, add_time, add_word, begun_hash, end_cell, fitting, is_empty, is_missing, is_missing_number, log_name,
-    missing_cell, open_space, read_time, word_size, write,
+    LONGEST_PLAIN, missing_cell, open_space, plain_number, read_time, word_size, write,
 )
 from vwlite.core.tables.times cimport Moment, moment_of_day, moment_of_number, moment_of_ticks
+from vwlite.core.tables.zones cimport Zone, local_second
+from vwlite.core.text.numbers cimport Float, read_float
 from vwlite.core.text.tokens cimport close_line
 
 cdef extern from *:
@@ -80,6 +83,7 @@ cdef enum:
     FULL = 1 << 16          # features of a batch, from where on it takes no further row
     MOST_LINES = 1 << 13
     INLINE = 12             # bytes of a string that its view holds itself
+    LONGEST_WRITTEN = 320   # bytes of a word that is read as a number
     RECENT = 8              # values of a column that are known again without asking Python
 
 cdef enum Type:
@@ -131,6 +135,7 @@ OTHERS = {
 cdef struct ArrowKind:
     Type type
     Type dictionary
+    void* zone      # the Zone of its times, of the cells; NULL: UTC, or none
 
 
 cdef struct Word:
@@ -274,11 +279,39 @@ cdef inline bint is_missing_nan(const Missing* missing, Type type, const ArrowAr
     return HALVES <= type <= DOUBLES and missing.nan and isnan(number_at(type, a, i))
 
 
-cdef int time_at(const Missing* missing, ArrowCell cell, Moment* time) noexcept nogil:
-    """The time of a cell: 1; 0 if it is missing, -1 if it is not a time. Times with a zone are in UTC."""
+cdef int number_in(const CellSink* sink, ArrowCell cell, float* x) noexcept nogil:
+    """Read the words of a cell as a number: 1; 0 if it is missing, -1 if it is not a number."""
+    cdef char[LONGEST_WRITTEN + LONGEST_PLAIN + PADDING] copy
+    cdef Word word = word_at(cell.type, cell.array, cell.at, copy, True)
+    cdef size_t size = word.size
+    cdef Float number
+    if size == 0 or is_missing(&sink.missing, word.begin, size):
+        return 0
+    if size > LONGEST_WRITTEN:
+        return -1
+    if sink.decimal:
+        size = plain_number(sink.decimal, sink.thousands, word.begin, size, copy)
+    else:
+        memcpy(copy, word.begin, size)
+    memset(copy + size, 0, PADDING)
+    number = read_float(copy, copy + size)
+    x[0] = number.value
+    if size == 0 or number.end != copy + size:
+        return -1
+    return not is_missing_number(&sink.missing, x[0])
+
+
+cdef inline int64_t ticks_of(Type type) noexcept nogil:
+    """How many ticks of a type are a second."""
+    return 1 if type == SECONDS else 1000 if type == MILLISECONDS else 1000000 if type == MICROSECONDS else 1000000000
+
+
+cdef int time_at(const CellSink* sink, void* zone, ArrowCell cell, Moment* time) noexcept nogil:
+    """The time of a cell: 1; 0 if it is missing, -1 if it is not a time. zone: as of ArrowKind."""
+    cdef const Missing* missing = &sink.missing
     cdef char[LONGEST_NUMBER] digits
     cdef Word word
-    cdef int64_t x = 0
+    cdef int64_t x = 0, per_second
     cdef bint found
     if cell.type >= STRINGS:
         word = word_at(cell.type, cell.array, cell.at, digits, True)
@@ -293,16 +326,14 @@ cdef int time_at(const Missing* missing, ArrowCell cell, Moment* time) noexcept 
         x = whole_at(cell.type, cell.array, cell.at)
         if cell.type == DAYS:
             found = moment_of_day(x, -1, time)
-        elif cell.type == SECONDS:
-            found = moment_of_ticks(x, 1, time)
-        elif cell.type == MICROSECONDS:
-            found = moment_of_ticks(x, 1000000, time)
-        elif cell.type == NANOSECONDS:
-            found = moment_of_ticks(x, 1000000000, time)
-        else:
+        elif cell.type == MILLISECOND_DAYS:
             found = moment_of_ticks(x, 1000, time)
-            if cell.type == MILLISECOND_DAYS:
-                time.hour = -1
+            time.hour = -1
+        elif zone != NULL:
+            per_second = ticks_of(cell.type)
+            found = moment_of_ticks(local_second(<Zone>zone, x // per_second - (x % per_second < 0)), 1, time)
+        else:
+            found = moment_of_ticks(x, ticks_of(cell.type), time)
     return 1 if found else -1
 
 
@@ -332,9 +363,12 @@ cdef class Frame:
     """
 
     cdef readonly list names          # of its columns
-    cdef readonly list numeric        # of each, whether it has numbers; those of a dictionary are categories
+    cdef readonly list numeric        # of each, whether it has numbers, which of a dictionary are categories; None: its
+                                      # type has no values
     cdef readonly dict metadata       # of the schema: bytes by bytes
     cdef list refused                 # of each, why no feature comes of it; None: one does
+    cdef readonly list words          # of each, whether it has words that are not those of a dictionary
+    cdef list zones                   # of each, the name of the time zone of its type, or nothing
     cdef readonly Py_ssize_t rows
     cdef ArrowKind* kinds                  # owned; [columns]
     cdef ArrowArray* chunks           # owned, and released
@@ -424,6 +458,7 @@ cdef class Frame:
         if strcmp(schema.format, b"+s") != 0:
             raise ValueError("X is not a frame: it has no columns; a Series becomes a frame with to_frame()")
         self.names, self.numeric, self.refused, self.metadata = [], [], [], metadata_of(schema.metadata)
+        self.words, self.zones = [], []
         self.kinds = <ArrowKind*>calloc(schema.n_children + 1, sizeof(ArrowKind))
         if self.kinds == NULL:
             raise MemoryError("no memory for the columns of a frame")
@@ -436,7 +471,9 @@ cdef class Frame:
             if column.dictionary != NULL:
                 self.kinds[i].dictionary = type
             self.names.append(name)
-            self.numeric.append(INT8 <= type <= DOUBLES and column.dictionary == NULL)
+            self.numeric.append(None if type == NULLS else INT8 <= type <= DOUBLES and column.dictionary == NULL)
+            self.words.append(type >= STRINGS and column.dictionary == NULL)
+            self.zones.append(last.format.decode()[4:] if SECONDS <= type <= NANOSECONDS else "")
             usable = type and not DAYS <= type <= NANOSECONDS and last.dictionary == NULL
             made_by = metadata_of(last.metadata).get(b"ARROW:extension:name")
             self.refused.append(None if usable else refusal(name, last.format.decode(), made_by))
@@ -472,8 +509,10 @@ cdef class Frame:
             if role == BY_VALUE:
                 role = NUMERIC if self.numeric[places[i]] else CATEGORICAL
             self.roles[i] = role
-            if role == NUMERIC and type >= STRINGS:
-                raise ValueError(f"column {name!r} has words, so it cannot be numeric")
+            self.kinds[places[i]].zone = NULL
+            if role == TIME and self.zones[places[i]] and cells.sink.zones:
+                zone = cells.zone(self.zones[places[i]], name)
+                self.kinds[places[i]].zone = NULL if zone is None else <void*>zone    # which the cells own
             if role == TIME and type == BOOLS:
                 raise ValueError(f"column {name!r} is true or false, so it cannot be a time")
             if role == TEXT and NULLS < type < STRINGS:
@@ -557,15 +596,16 @@ cdef class Frame:
         return 0
 
     def check(self):
-        """The first invalid number, as for Matrix, or time: ("NaN", "infinity" or "time", row, column); None without
-        errors."""
+        """The first invalid number, as for Matrix, word of a column of numbers, or time: ("NaN", "infinity", "word" or
+        "time", row, column); None without errors."""
         cdef int64_t row, place
         cdef size_t i, k
         cdef const ArrowArray* chunk
         cdef ArrowCell value
         cdef Py_ssize_t before = 0
         cdef double x = 0
-        cdef bint bad = False, is_time = False
+        cdef float number = 0
+        cdef bint bad = False, is_time = False, is_word = False
         cdef Moment time
         with nogil:
             for k in range(self.count):
@@ -578,7 +618,12 @@ cdef class Frame:
                     for row in range(chunk.length):
                         value = cell_at(&self.kinds[place], chunk.children[place], chunk.offset + row)
                         if is_time:
-                            bad = time_at(&self.cells.sink.missing, value, &time) < 0
+                            bad = time_at(&self.cells.sink, self.kinds[place].zone, value, &time) < 0
+                            if bad:
+                                break
+                        elif value.type >= STRINGS:
+                            is_word = number_in(&self.cells.sink, value, &number) < 0
+                            bad, x = is_word or not isfinite(number), number
                             if bad:
                                 break
                         elif value.type != NULLS:
@@ -591,7 +636,60 @@ cdef class Frame:
                 if bad:
                     break
                 before += chunk.length
-        return ("time" if is_time else "NaN" if isnan(x) else "infinity", before + row, place) if bad else None
+        if not bad:
+            return None
+        return ("time" if is_time else "word" if is_word else "NaN" if isnan(x) else "infinity"), before + row, place
+
+    def has_numbers(self, int64_t place, Cells cells not None):
+        """Whether all cells of a column of words are numbers, except those that are missing; None: all are. cells: which
+        words mean a missing value, and how numbers are written."""
+        cdef size_t k
+        cdef int64_t row
+        cdef int found = 0
+        cdef bint some = False
+        cdef float x = 0
+        cdef ArrowCell value
+        self.check_words(place)
+        for k in range(self.count):
+            for row in range(self.chunks[k].length):
+                value = cell_at(&self.kinds[place], self.chunks[k].children[place], self.chunks[k].offset + row)
+                found = number_in(&cells.sink, value, &x) if value.type != NULLS else 0
+                if found < 0:
+                    return False
+                some = some or found > 0
+        return True if some else None
+
+    def local_ticks(self, int64_t place, int64_t[::1] to not None):
+        """Fill in the times of a column whose type has a zone, as its clocks show them; what null has is undefined."""
+        cdef size_t k
+        cdef int64_t row, x, second, at = 0, per_second = ticks_of(self.kinds[place].type)
+        cdef const ArrowArray* a
+        for k in range(self.count):
+            a = self.chunks[k].children[place]
+            for row in range(self.chunks[k].offset + a.offset, self.chunks[k].offset + a.offset + self.chunks[k].length):
+                x = whole_at(self.kinds[place].type, a, row)
+                second = x // per_second - (x % per_second < 0)
+                if self.kinds[place].zone != NULL and is_valid(a, row):
+                    x += per_second * (local_second(<Zone>self.kinds[place].zone, second) - second)
+                to[at] = x
+                at += 1
+
+    def bad_numbers(self, int64_t place):
+        """The rows of a column of words that is numeric whose cells are not numbers, or too large."""
+        cdef size_t k
+        cdef int64_t row
+        cdef Py_ssize_t before = 0
+        cdef float x
+        cdef ArrowCell value
+        found = []
+        for k in range(self.count):
+            for row in range(self.chunks[k].length):
+                value = cell_at(&self.kinds[place], self.chunks[k].children[place], self.chunks[k].offset + row)
+                x = 0
+                if value.type >= STRINGS and (number_in(&self.cells.sink, value, &x) < 0 or not isfinite(x)):
+                    found.append(before + row)
+            before += self.chunks[k].length
+        return found
 
     def bad_times(self, int64_t place):
         """The rows of a column of times whose cells are not times."""
@@ -604,7 +702,7 @@ cdef class Frame:
         for k in range(self.count):
             for row in range(self.chunks[k].length):
                 value = cell_at(&self.kinds[place], self.chunks[k].children[place], self.chunks[k].offset + row)
-                if time_at(&self.cells.sink.missing, value, &time) < 0:
+                if time_at(&self.cells.sink, self.kinds[place].zone, value, &time) < 0:
                     found.append(before + row)
             before += self.chunks[k].length
         return found
@@ -865,7 +963,7 @@ cdef inline int cell(CellSink* sink, const Column* column, Role role, Batch batc
     cdef ArrowCell value
     cdef Word word
     cdef Moment time
-    cdef float x
+    cdef float x = 0
     cdef int failed = 0
     cdef bint missing
     value = cell_at(kind, a, i)
@@ -874,15 +972,18 @@ cdef inline int cell(CellSink* sink, const Column* column, Role role, Batch batc
     if open_space(sink, batch, column.name, column.size):
         return -1
     if role == NUMERIC:
-        x = <float>number_at(value.type, value.array, value.at)
-        missing = is_missing_number(&sink.missing, x)
+        if value.type >= STRINGS:
+            missing = number_in(sink, value, &x) <= 0
+        else:
+            x = <float>number_at(value.type, value.array, value.at)
+            missing = is_missing_number(&sink.missing, x)
         if not missing:
             failed = add_number(sink, column, batch, x, b"1" if x != 0 else b"0", 1)
     elif role == TEXT:
         word = string_at(value.type, value.array, value.at)
         failed = add_text(sink, column.space, batch, word.begin, word.size)
     elif role == TIME:
-        if time_at(&sink.missing, value, &time) > 0:
+        if time_at(sink, kind.zone, value, &time) > 0:
             failed = add_time(sink, column, batch, &time)
     elif not is_missing_nan(&sink.missing, value.type, value.array, value.at):
         word = word_at(value.type, value.array, value.at, digits, sink.wholes)
@@ -929,7 +1030,7 @@ cdef str refusal(str name, str format, bytes made_by):
 cdef bint has_values(const ArrowKind* kind, const ArrowArray* a, int64_t rows) noexcept nogil:
     """Whether an array has `rows` values, and the buffers that are read."""
     cdef int64_t buffers = 3 if kind.type >= STRINGS else 2
-    cdef ArrowKind words = ArrowKind(kind.dictionary, NO_TYPE)
+    cdef ArrowKind words = ArrowKind(kind.dictionary, NO_TYPE, NULL)
     if a.offset < 0 or a.length < rows or rows < 0:
         return False
     if kind.type <= NULLS:

@@ -118,6 +118,7 @@ cdef struct CellSink:
     int words               # how texts become words: WORDS of vwlite/input/schema.py
     bint keeps              # names are those of the table; else `_` is in them for what VW text cannot hold
     bint wholes             # words that are whole numbers have no point and zeros behind it
+    bint zones              # times of a type with a zone are those of the zone, not of UTC
     size_t escaped          # names, labels and tags that were escaped in VW text
     char* scratch
     size_t scratch_size
@@ -375,5 +376,7 @@ cdef class Cells:
     cdef readonly list names    # of the columns, each with `=` behind it
     cdef list missing           # the words that mean a missing value, as bytes
     cdef KnownKeys known        # those of the model that is applied, or None
+    cdef dict zones             # by name
 
     cdef set_missing(self, list words)
+    cdef zone(self, str name, str column)

@@ -15,6 +15,8 @@ from vwlite.core.data.derivation cimport OPEN
 from vwlite.core.tables.known cimport KnownKeys
 from vwlite.core.tables.marks cimport CLASS_BITS, IS_MARK, MARK_COUNT, MARKS, MAY_CHANGE
 from vwlite.core.tables.times cimport moment_of_number, read_iso
+from vwlite.core.tables.zones cimport Zone
+from vwlite.core.tables.zones import zone_info
 from vwlite.core.text.numbers cimport Double, read_double
 
 cdef enum:
@@ -423,12 +425,13 @@ cdef class Cells:
     """The columns of a table, for the parsers in the core.
 
     columns: the namespace of each, as text, and its role as an index into ROLES of vwlite/input/schema.py. ngram: the
-    maximal number of words per n-gram of a text. missing: words that mean a missing value. hash_all, hash_seed: as
-    for Parser. as_text: write VW text. words, names, decimal, thousands: as of Schema in vwlite/input/schema.py.
-    zeros: numbers of value 0 are features too, as others are derived from them, and those of texts with n-grams of
-    characters have the value OPEN beyond words. logs: keep a log of names, for `take_log`. characters: of n-grams.
-    absents: a cell that is absent has the feature `name?`. known: the keys of a model that is applied: then absent
-    cells have only features of these, and a cell of words is absent, too, if none of them is one of these.
+    maximal number of words per n-gram of a text. missing: words that mean a missing value. hash_all, hash_seed: as for
+    Parser. as_text: write VW text. words, names, decimal, thousands: as of Schema in vwlite/input/schema.py. zeros:
+    numbers of value 0 are features too, as others are derived from them, and those of texts with n-grams of characters
+    have the value OPEN beyond words. logs: keep a log of names, for `take_log`. characters: of n-grams. absents: a cell
+    that is absent has the feature `name?`, and times of a type with a zone are those of the zone; without it, as in
+    models of 0.2.0, they are in UTC. known: the keys of a model that is applied: then absent cells have only features
+    of these, and a cell of words is absent, too, if none of them is one of these.
     """
 
     def __cinit__(self, columns, *, int ngram=1, missing=(), bint hash_all=False, uint32_t hash_seed=0,
@@ -447,7 +450,7 @@ cdef class Cells:
         self.sink.wholes = names > 2
         self.sink.zeros, self.sink.logs, self.sink.characters = zeros, logs, characters
         self.sink.beyond = OPEN if zeros and characters else 1
-        self.sink.absents, self.known = absents, known
+        self.sink.absents, self.sink.zones, self.known, self.zones = absents, absents, known, {}
         if known is not None:
             self.sink.known, self.sink.knows = &known.known, known.known.words
             for i in range(RECENT):
@@ -503,6 +506,16 @@ cdef class Cells:
             missing.words[missing.count], missing.sizes[missing.count] = word, len(text)
             missing.begins[<uint8_t>word[0]] = True
             missing.count += 1
+
+    cdef zone(self, str name, str column):
+        """The Zone of this name; None: UTC. ValueError if it is unknown. column: which has it."""
+        if name not in self.zones:
+            try:
+                info = zone_info(name)
+                self.zones[name] = None if info is None else Zone(info)
+            except ValueError as e:
+                raise ValueError(f"column {column!r}: {e}") from None
+        return self.zones[name]
 
     def writing(self):
         """The same columns, for a parser that writes VW text."""

@@ -19,6 +19,7 @@ cdef struct Key:
     uint32_t next         # 1 + the key that followed it the last time
     uint32_t schema       # 1 + its column; 0: not a column
     uint64_t stamp        # the last line with it
+    uint64_t numbers, words     # values by their own type since the last `take_kinds`
 
 
 # All sizes before a record, which `go_back` restores if the record is bad.
@@ -76,6 +77,7 @@ cdef class TableParser(Parser):
     cdef uint32_t add_key(self, const char* p, size_t n, uint32_t parent, int role) noexcept nogil
     cdef int enter_key(self, uint32_t key) noexcept nogil
     cdef void forget_keys(self) noexcept nogil
+    cdef tuple path_of(self, const Key* k)
     cdef int add_missing_keys(self, Batch batch) noexcept nogil
     cdef const char* json_object(self, const char* p, uint32_t parent, Batch batch, TokenError* error) noexcept nogil
     cdef const char* json_value(self, uint32_t key, const char* p, Batch batch, TokenError* error) noexcept nogil

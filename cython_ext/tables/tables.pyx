@@ -656,6 +656,7 @@ cdef class TableParser(Parser):
                 return error_at(error, CELL if number.end != end else CELL_LARGE, begin, p)
             if is_missing_number(&sink.missing, number.value):
                 return p
+            self.keys[key - 1].numbers += index < 0 and c.role == BY_VALUE
             self.is_zero |= number.value == 0
             sink.some_known |= index >= 0 and sink.as_text    # the keys of arrays are not looked up
             if index < 0:
@@ -677,6 +678,8 @@ cdef class TableParser(Parser):
                 if kind[0] == 1:
                     return error_at(error, JSON_MIXED, begin, p)
                 kind[0] = 2
+            elif c.role == BY_VALUE:
+                self.keys[key - 1].words += not is_missing(&sink.missing, text, end - text)
             if c.role == TEXT:
                 failed = add_text(sink, c.space, batch, text, end - text)
             elif c.role == TIME:
@@ -1151,6 +1154,23 @@ cdef class TableParser(Parser):
         found, self.unknown_keys = self.unknown_keys, []
         return found
 
+    def take_kinds(self, size_t most):
+        """The keys whose values are read by their own type: the path of each as a tuple of text, and how many numbers and
+        words it had since the last call, without words for missing values. Of the first `most` keys."""
+        cdef size_t i
+        cdef Key* k
+        found = []
+        for i in range(min(self.key_count, most)):
+            k = &self.keys[i]
+            if k.numbers or k.words:
+                found.append((self.path_of(k), k.numbers, k.words))
+            k.numbers = k.words = 0
+        return found
+
+    cdef tuple path_of(self, const Key* k):
+        own = (k.raw[:k.raw_size].decode("utf-8", "surrogateescape"),)
+        return (*self.path_of(&self.keys[k.parent - 1]), *own) if k.parent else own
+
     def keys_seen(self, size_t most):
         """The keys of the objects so far, in valid or invalid lines, as text: all columns, and some of the others, so
         that there are at most `most`."""
@@ -1191,11 +1211,14 @@ cdef Dialect dialect_of(str delimiter, bint quoted, str escape) except *:
     return d
 
 
-def split(block, str delimiter, bint quoted=True, str escape="", size_t most=1, bint skip_blank=False):
+def split(block, str delimiter, bint quoted=True, str escape="", size_t most=1, bint skip_blank=False, places=(),
+          missing=(), size_t width=0):
     """The cells of the first records of a block as bytes, for callers that need few of them: at most `most` records,
     each as its cells, its begin and its end (after its line end). For an invalid record, cells is None, and for the end
     its error code; it ends the list if no line end follows. The last one may lack its line end. delimiter, quoted,
-    escape: as set_table has them. skip_blank: records of one blank cell before the first other one do not count."""
+    escape: as set_table has them. skip_blank: records of one blank cell before the first other one do not count. places:
+    if there are some, only records of `width` cells with one there that is neither blank nor one of `missing`, which
+    are bytes."""
     cdef bytes text = bytes(block)
     cdef bytes cell
     cdef Dialect d = dialect_of(delimiter, quoted, escape)
@@ -1236,7 +1259,8 @@ def split(block, str delimiter, bint quoted=True, str escape="", size_t most=1, 
                     m += 1
                 continue
             if outcome != COMPLETE:
-                records.append((None, p - base, TABLE_CODES[error.code - RAGGED]))
+                if not places:
+                    records.append((None, p - base, TABLE_CODES[error.code - RAGGED]))
                 p = <const char*>memchr(error.end, c'\n', base + n - error.end)
                 if p == NULL:
                     break
@@ -1251,6 +1275,9 @@ def split(block, str delimiter, bint quoted=True, str escape="", size_t most=1, 
                 if q == cells[0].end:
                     p = record.end + 1
                     continue
+            if places and (record.cells != width or not has_value(cells, places, missing)):
+                p = record.end + 1
+                continue
             row = []
             for i in range(record.cells):
                 cell = cells[i].begin[:cells[i].end - cells[i].begin]
@@ -1264,6 +1291,22 @@ def split(block, str delimiter, bint quoted=True, str escape="", size_t most=1, 
     finally:
         free(positions)
         free(cells)
+
+
+cdef bint has_value(const Cell* cells, places, missing) except -1:
+    """Whether a cell of a record at one of these places is neither blank nor one of `missing`."""
+    cdef const char* p
+    cdef const char* end
+    cdef size_t place
+    for place in places:
+        p, end = cells[place].begin, cells[place].end
+        while p < end and is_blank(p[0]):
+            p += 1
+        while p < end and is_blank((end - 1)[0]):
+            end -= 1
+        if p < end and p[:end - p] not in missing:
+            return True
+    return False
 
 
 def whole(block, str delimiter, bint quoted=True, str escape=""):

@@ -8,8 +8,10 @@ import random
 import struct
 import subprocess
 import sys
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
@@ -272,11 +274,11 @@ def test_bad_rows_say_their_row_and_column(vwlite, at):
 
 
 def test_times_are_those_of_their_text(vwlite, at):
-    """Timestamps of each unit, with a zone (in UTC) or without, dates, numbers, words, and those of a dictionary."""
+    """Timestamps of each unit, with a zone or without, dates, numbers, words, and those of a dictionary."""
     seconds = [1769864700, None, -1, 0, 951782399, -3000000000]
     stamps = pa.array(seconds, pa.timestamp("s"))
     kinds = {unit: stamps.cast(pa.timestamp(unit)) for unit in ("s", "ms", "us", "ns")}
-    kinds |= {"zone": stamps.cast(pa.timestamp("us", "Europe/Lisbon")), "words": stamps.cast(pa.string())}
+    kinds |= {"zone": stamps.cast(pa.timestamp("us", "UTC")), "words": stamps.cast(pa.string())}
     kinds |= {"int64": pa.array(seconds), "double": pa.array(seconds, pa.float64())}
     kinds |= {"dictionary": kinds["words"].dictionary_encode(), "coded": stamps.dictionary_encode()}
     dates = pa.array([20484, None, -1, 0, 11015, 99], pa.int32()).cast(pa.date32())
@@ -295,6 +297,71 @@ def test_times_are_those_of_their_text(vwlite, at):
             assert Path("m").read_bytes() == Path("csv.model").read_bytes(), name
             assert vwlite("convert", file, *run).out == expected, name
         assert vwlite("predict", "a.parquet", "-m", "m").out == vwlite("predict", "a.csv", "-m", "m").out
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kolkata", "Pacific/Apia", "-03:30", "Europe/Dublin"])
+def test_the_hour_of_a_time_with_a_zone_is_that_of_its_clocks(vwlite, at, zone):
+    """As its text has it, on days of change, before 1970 and at the ends of years; in models of 0.2.0, UTC."""
+    around = [1741503600, 1762063200, 1325239200, -86400 * 365 * 40, 1711846800, 4102444800]
+    info = ZoneInfo(zone) if zone[0].isalpha() else timezone(-timedelta(hours=3, minutes=30))
+    seconds = [x + step for x in around for step in (-7201, -1, 0, 1799, 3600, 43200)]
+    for unit in ("s", "ms", "us"):
+        stamps = pa.array(seconds, pa.timestamp("s")).cast(pa.timestamp(unit)).cast(pa.timestamp(unit, zone))
+        y = [1, -1] * (len(seconds) // 2)
+        pq.write_table(pa.table({"y": y, "at": stamps}), "a.parquet")
+        moments = (datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=x) for x in seconds)
+        text = [moment.astimezone(info).isoformat() for moment in moments]
+        Path("a.csv").write_text(as_csv(pa.table({"y": y, "at": text})))
+        run = ["--label", "y", "--time", "at"]
+        for file in ("a.csv", "a.parquet"):
+            vwlite("train", *GD, file, *run, "-m", f"{file}.model")
+        assert Path("a.csv.model").read_bytes() == Path("a.parquet.model").read_bytes(), unit
+        expected = vwlite("convert", "a.csv", *run).out
+        assert vwlite("convert", "a.parquet", *run).out == expected, unit
+        assert vwlite("predict", "a.parquet", "-m", "a.csv.model").out == vwlite(
+            "predict", "a.csv", "-m", "a.csv.model").out
+    found = []
+    for absents in (False, True):
+        frame, batch = Frame(pa.table({"at": stamps}).__arrow_c_stream__()), Batch()
+        frame.prepare(Cells([("at", 3)], absents=absents), [0])
+        frame.fill(batch, 0)
+        found.append([*batch.hash])
+    plain, batch = Frame(pa.table({"at": stamps.cast(pa.timestamp("us"))}).__arrow_c_stream__()), Batch()
+    plain.prepare(Cells([("at", 3)]), [0])
+    plain.fill(batch, 0)
+    assert found[0] == [*batch.hash] != found[1]
+
+
+def test_an_unknown_zone_is_an_error(vwlite, at):
+    pq.write_table(pa.table({"y": [1], "at": pa.array([1], pa.timestamp("s", "Nowhere/Land"))}), "a.parquet")
+    said = last(vwlite, "convert", "a.parquet", "--label", "y", "--time", "at")
+    assert "column 'at': the time zone 'Nowhere/Land' is unknown on this computer: pip install tzdata" in said
+
+
+def test_words_that_are_numbers_are_read_if_the_column_is_numeric(vwlite, at):
+    """As those of CSV, by --numeric and by the model; else a note advises it."""
+    y, words = [1, -1, 1, -1], ["1.5", " -2 ", "NA", "1e3"]
+    for kind in (pa.string(), pa.large_string(), pa.string_view()):
+        table = pa.table({"y": y, "a": pa.array(words, kind)})
+        with pa.ipc.new_file("a.arrow", table.schema) as writer:
+            writer.write_table(table)
+        Path("a.csv").write_text("y,a\n" + "".join(f"{i},{word}\n" for i, word in zip(y, words, strict=True)))
+        for file in ("a.csv", "a.arrow"):
+            vwlite("train", *GD, file, "--label", "y", "--numeric", "a", "-m", f"{file}.model")
+        assert Path("a.csv.model").read_bytes() == Path("a.arrow.model").read_bytes()
+        rows = {vwlite("predict", file, "-m", "a.csv.model").out for file in ("a.csv", "a.arrow")}
+        assert len(rows) == 1
+        expected = vwlite("convert", "a.csv", "--label", "y").out
+        assert vwlite("convert", "a.arrow", "--label", "y", "--numeric", "a").out == expected
+    table = pa.table({"y": y, "a": ["1", "2", "x", "9" * 50]})
+    pq.write_table(table, "a.parquet")
+    run = ["train", *GD, "a.parquet", "--label", "y", "--numeric", "a", "-m", "m"]
+    assert "column a: 'x' is no number of 32 bits" in last(vwlite, *run)
+    assert vwlite(*run, "--on-error", "skip").err.count("(skipped)") == 2
+    pq.write_table(pa.table({"y": y, "a": ["1", "2", "2", "5"], "b": ["1", "2", "x", "3"]}), "a.parquet")
+    said = vwlite("train", *GD, "a.parquet", "--label", "y", "-m", "m").err
+    assert "column a: words that are all numbers, each of which is a category: --numeric a makes it numeric" in said
+    assert "column b" not in said
 
 
 def test_bad_times_say_their_row_and_column(vwlite, at):

@@ -70,11 +70,11 @@ def test_a_bar_between_cells_is_guessed_in_words(vwlite, at):
     assert vwlite("convert", "a", *given, "--label", "sold", "--delimiter", "|").out.startswith("1 |size size:1.5 ")
 
 
-def test_types_may_differ_from_line_to_line(vwlite, at):
+def test_words_win_where_types_differ_from_line_to_line(vwlite, at):
     rows = ['{"y": 1, "zip": 123}', '{"y": 1, "zip": "x1"}', '{"y": true, "zip": ["a", "b"]}', '{"zip": null}']
     Path("a.jsonl").write_text("\n".join(rows))
     assert vwlite("convert", "a.jsonl", "--label", "y").out == (
-        "1 |zip zip:123\n1 |zip zip=x1\n1 |zip zip=a zip=b\n|zip zip?\n"
+        "1 |zip zip=123\n1 |zip zip=x1\n1 |zip zip=a zip=b\n|zip zip?\n"
     )
     out = vwlite("convert", "a.jsonl", "--label", "y", "--categorical", "zip").out
     assert out.startswith("1 |zip zip=123\n")

@@ -278,7 +278,7 @@ def test_times_of_frames(vwlite, tmp_path):
     vw.append("-1 |at hour=0 weekday=4 month=2")
     (tmp_path / "data.vw").write_text("\n".join(vw) + "\n")
     vwlite("train", *GD, tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "m", "--quiet")
-    zoned = pd.DataFrame({"at": pd.to_datetime(pd.Series(stamps), utc=True).dt.tz_convert("Europe/Lisbon")})
+    zoned = pd.DataFrame({"at": pd.to_datetime(pd.Series(stamps), utc=True).dt.tz_convert("Etc/UTC")})
     for frame in (pd.DataFrame({"at": stamps}), pl.DataFrame({"at": stamps}), pa.table({"at": text}), zoned):
         made = SparseClassifier(algorithm="gd", time="at").fit(frame, [1, -1, 1, -1])
         assert made.decision_function(frame).tolist() == is_of_text(made, frame, tmp_path / "m", vw)
@@ -289,6 +289,52 @@ def test_times_of_frames(vwlite, tmp_path):
         made.predict(pa.table({"at": ["2026-01-31", "soon"]}))
     with pytest.raises(ValueError, match="column 'at' is true or false, so it cannot be a time"):
         made.predict(pa.table({"at": [True]}))
+
+
+def test_times_of_a_frame_have_the_hour_of_their_zone(vwlite, tmp_path):
+    """As the text that pandas and polars write of them, in the model of a file, too."""
+    pl = pytest.importorskip("polars")
+    at = pd.date_range("2025-03-08 21:00", periods=60, freq="h", tz="UTC").tz_convert("America/New_York")
+    y = (at.hour < 12).astype(int)
+    frame = pd.DataFrame({"at": at})
+    frame.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    vwlite("train", tmp_path / "t.csv", *GD, "--label", "y", "--time", "at", "-m", tmp_path / "m", "--quiet")
+    texts = pd.DataFrame({"at": at.astype(str)})
+    made = load_model(tmp_path / "m")
+    for rows in (frame, texts, pl.from_pandas(frame), texts.to_dict("records")):
+        assert made.predict(rows).tolist() == made.predict(frame).tolist()
+    assert len(set(made.predict(frame).tolist())) > 24
+
+
+def test_numbers_that_a_frame_has_as_words_are_numbers(vwlite, tmp_path):
+    """As CSV has them, for estimators and load_model; a category, and a column with another word, is words."""
+    numbers = pd.DataFrame({"a": [1.5, -2, None, 1000] * 9, "b": [1, 2, 3, 4] * 9, "c": [*"wxyz"] * 9})
+    y = [0, 1, 0, 1] * 9
+    words = numbers.assign(a=[" 1.5", "-2", "NA", "1e3"] * 9, b=numbers.b.astype(str))
+    made = SparseClassifier(algorithm="gd").fit(numbers, y)
+    for frame in (words, pa.table(words), words.astype("string")):
+        other = SparseClassifier(algorithm="gd").fit(frame, y)
+        assert other.decision_function(frame).tolist() == made.decision_function(numbers).tolist()
+        assert made.decision_function(frame).tolist() == made.decision_function(numbers).tolist()
+    made.save(tmp_path / "m")
+    assert load_model(tmp_path / "m").predict(words).tolist() == load_model(tmp_path / "m").predict(numbers).tolist()
+    with pytest.raises(ValueError, match="X contains a word that is not a number, at row 1, in the numeric column 'a'"):
+        made.predict(words.assign(a=["1", "x", "2", "3"] * 9))
+    roles = [schema_of(frame_of(frame), RoleOptions()).roles for frame in (
+        words.astype({"b": "category"}), words.assign(b=["1", "2", "3", "x"] * 9), words.assign(b=None))]
+    assert [found["b"] for found in roles] == ["categorical", "categorical", "auto"]
+
+
+@pytest.mark.parametrize("algorithm", ["gd", "auto"])
+def test_partial_fit_takes_up_a_column_that_had_no_value(tmp_path, algorithm):
+    rows = pd.DataFrame({"a": [1.5, -2.0, 0.5, 3.0] * 9, "b": [1, 2, 3, 4] * 9})
+    y = [0, 1, 0, 1] * 9
+    made = SparseClassifier(algorithm=algorithm).partial_fit(rows.assign(a=None), y, classes=[0, 1])
+    made.predict(rows)
+    made.partial_fit(rows, y).save(tmp_path / "m")
+    assert dict(read_model(tmp_path / "m").columns["roles"]) == {"a": "numeric", "b": "numeric"}
+    with pytest.raises(ValueError, match="a word that is not a number"):
+        made.partial_fit(rows.assign(a="x"), y)
 
 
 @pytest.mark.parametrize("kind", ["names", "words"])
@@ -396,7 +442,7 @@ def test_what_is_refused(frame, message):
 @pytest.mark.parametrize(
     ("roles", "message"),
     [
-        ({"numeric": ["country"]}, "column 'country' has words, so it cannot be numeric"),
+        ({"numeric": ["country"]}, "X contains a word that is not a number, at row 0, in the numeric column 'country'"),
         ({"text": ["age"]}, "column 'age' has no words, so it cannot be text"),
         ({"drop": ["town"]}, "drop town: no such column; the columns are age, country"),
         ({"drop": ["age"], "text": ["age"]}, "column 'age' is both text and drop"),
@@ -421,8 +467,8 @@ def test_what_prediction_refuses(tmp_path):
         made.predict(arrow().drop_columns("age"))
     with pytest.raises(ValueError, match="was fitted with a frame"):
         made.predict(np.zeros((5, 5)))
-    text = arrow().set_column(0, "age", pa.array(["39", None, None, None, None]))
-    with pytest.raises(ValueError, match="column 'age' has words, so it cannot be numeric"):
+    text = arrow().set_column(0, "age", pa.array(["39", None, "old", None, None]))
+    with pytest.raises(ValueError, match="a word that is not a number, at row 2, in the numeric column 'age'"):
         made.predict(text)
     made.save(tmp_path / "m")
     loaded = load_model(tmp_path / "m")
@@ -713,7 +759,7 @@ def test_a_dictionary_is_a_category_whatever_its_values_are(values):
     """The dtype category of pandas, a dictionary of Arrow: as the same words are."""
     words = [text_of(value, False, 16).decode() if type(value) is not bool else str(value).lower() for value in values]
     y = np.arange(len(values)) % 3
-    plain = SparseClassifier(algorithm="gd", names=True).fit(pd.DataFrame({"x": words}), y).weights_
+    plain = SparseClassifier(algorithm="gd", names=True, categorical="x").fit(pd.DataFrame({"x": words}), y).weights_
     coded = pa.table({"x": pa.array(values).dictionary_encode()})
     for frame in (pd.DataFrame({"x": pd.Categorical(values)}), coded):
         assert SparseClassifier(algorithm="gd", names=True).fit(frame, y).weights_ == plain

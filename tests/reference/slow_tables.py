@@ -226,15 +226,18 @@ def values(name: str, role: str, value: Any, ngram: int, missing: tuple[str, ...
 
 
 def decided(text: str, typed: dict[str, str], *, delimiter: str = ",") -> dict[str, str]:
-    """The roles of a table's columns: those that were typed; else by the first thousand rows."""
+    """The roles of a table's columns: those that were typed; else by the first thousand rows, or as many from the first
+    one on that has a value."""
     rows = [row for row in csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter) if row]
     names = [name.strip(_BLANKS) for name in rows[0]]
-    rows = [row for row in rows[1:1001] if len(row) == len(names)]
+    rows = [row for row in rows[1:] if len(row) == len(names)]
     found = {}
     for i, name in enumerate(names):
         cells = [row[i].strip(_BLANKS) for row in rows]
-        some = [cell for cell in cells if cell not in ("", *MISSING)]
-        numbers = bool(some) and all(_NUMBER.fullmatch(cell) for cell in some)
+        begin = next((at for at, cell in enumerate(cells) if cell not in ("", *MISSING)), None)
+        begin = 0 if begin is None or begin < 1000 else begin
+        some = [cell for cell in cells[begin : begin + 1000] if cell not in ("", *MISSING)]
+        numbers = all(_NUMBER.fullmatch(cell) for cell in some)
         found[name] = typed.get(name, "numeric" if numbers else "categorical")
     return found
 

@@ -4,6 +4,7 @@ None of these is imported. `vwlite/input/schema.py` decides the roles of columns
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from vwlite.algorithms.settings import Settings
 from vwlite.core.tables.arrow import Frame, number_hashes
 from vwlite.core.tables.cells import Cells
 from vwlite.input.diagnostics import A_TIME
-from vwlite.input.schema import RoleOptions, Schema, SchemaError, category_columns, index_columns
+from vwlite.input.schema import RoleOptions, Schema, SchemaError, category_columns, index_columns, role_of
 from vwlite.names import namespace_of
 
 
@@ -79,13 +80,33 @@ def schema_of(frame: Frame, options: RoleOptions, y: Any = None) -> Schema:
     if isinstance(label, str) and label in frame.names and options.roles().get(label, "drop") == "drop":
         options = replace(options, label=label, drop=[name for name in options.drop if name != label])
     try:
-        schema = options.decide(frame.names, frame.numeric, index, category_columns(frame.metadata))
+        numbers = numbers_of(frame, options, {*options.roles(), *index})
+        schema = options.decide(frame.names, numbers, index, category_columns(frame.metadata))
     except SchemaError as e:
         raise ValueError(str(e).replace("--", "")) from None
     roles = {n: role for n, role in schema.roles.items() if role != "drop" or n not in index}
     if isinstance(label, str) and label not in frame.names:
         roles[label] = "label"
     return replace(schema, roles=roles)
+
+
+def numbers_of(frame: Frame, written: RoleOptions | Schema, known: Collection[str] = ()) -> list[bool | None]:
+    """For each column, whether it has numbers, also as words; None: it has no value. written: how numbers are written,
+    and which words mean a missing value. known: columns that have a role, whose words are not looked at."""
+    words = written.missing if isinstance(written, Schema) else written.missing_words
+    cells = Cells([], missing=words, decimal=written.decimal, thousands=written.thousands)
+    looks = [words and name not in known for name, words in zip(frame.names, frame.words, strict=True)]
+    return [frame.has_numbers(i, cells) if looks[i] else is_number for i, is_number in enumerate(frame.numeric)]
+
+
+def decided(schema: Schema, frame: Frame) -> Schema:
+    """The schema with roles for columns that had no value before, if they have one in this frame."""
+    if not (undecided := {*schema.undecided}):
+        return schema
+    categories = category_columns(frame.metadata)
+    return schema.with_roles({name: role_of(is_number and name not in categories)
+                              for name, is_number in zip(frame.names, numbers_of(frame, schema), strict=True)
+                              if name in undecided and is_number is not None})
 
 
 def columns_of(frame: Frame, schema: Schema) -> list[str]:
@@ -98,8 +119,9 @@ def columns_of(frame: Frame, schema: Schema) -> list[str]:
 
 def cells_of(schema: Schema, settings: Settings, derives: bool = False, logs: bool = False) -> Cells:
     """The columns for the core. derives, logs: as of `prepared`."""
-    return Cells(schema.cells, missing=schema.missing, hash_all=settings.hash == "all",
-                 zeros=derives or settings.derived is not None, logs=logs, **schema.names_of_cells)
+    return Cells(schema.cells, missing=schema.missing, hash_all=settings.hash == "all", decimal=schema.decimal,
+                 thousands=schema.thousands, zeros=derives or settings.derived is not None, logs=logs,
+                 **schema.names_of_cells)
 
 
 def prepared(
@@ -136,6 +158,8 @@ def prepared(
         name = frame.names[column]
         if what == "time":
             raise ValueError(f"X contains an invalid time, at row {row}, column {name!r}: a time is {A_TIME}")
+        if what == "word":
+            raise ValueError(f"X contains a word that is not a number, at row {row}, in the numeric column {name!r}")
         if what == "NaN":
             raise ValueError(f"X contains NaN, at row {row}, column {name!r}: a missing number is a null, or impute it")
         raise ValueError(

@@ -193,7 +193,7 @@ def learn(
     if not columns and "derive" in o.given and o.derive != "none":
         raise UsageError("--derive is for columns of frames, and X is a matrix: pass a frame, such as a DataFrame of "
                          "pandas, or leave it out")
-    if model is not None and _features(model.columns) != _features(columns):
+    if model is not None and _features(model.columns, columns) != _features(columns, model.columns):
         raise DataError(f"X does not have the columns of {o.initial}")
     _name(job.learner, names)
     finder = make_finder(settings, store) if store is not None else None
@@ -204,9 +204,11 @@ def learn(
     return FittedState(progress.model_of(trainer)), Report(trainer.results(), trainer.pass_number)
 
 
-def _features(columns: dict[str, Any]) -> list[list[str]]:
-    """The columns that make features, each with its role."""
-    return sorted(pair for pair in columns.get("roles", []) if pair[1] not in OPTIONAL)
+def _features(columns: dict[str, Any], others: dict[str, Any]) -> list[tuple[str, str]]:
+    """The columns that make features, each with its role; that of others, if it had no value so far."""
+    roles = dict(others.get("roles", []))
+    found = ((name, roles.get(name, role) if role == "auto" else role) for name, role in columns.get("roles", []))
+    return sorted(pair for pair in found if pair[1] not in OPTIONAL)
 
 
 def _name(learner: Learner, names: list[bytes]) -> None:
@@ -247,6 +249,10 @@ class Fitted(ABC):
         """Learn from more rows. After an exception the state is unchanged."""
         with self.lock:
             self._update(rows, o, names)
+
+    @abstractmethod
+    def take_columns(self, columns: dict[str, Any]) -> None:
+        """These are the columns from now on, as a model stores them: some have roles that had no value before."""
 
     def model(self) -> Model:
         """The current model. ValueError if it is not valid: learning has diverged."""
@@ -342,6 +348,10 @@ class FittedState(Fitted):
                 run.source.sample.take(batch)
                 run.feed(batch)
         return run
+
+    def take_columns(self, columns: dict[str, Any]) -> None:
+        with self.lock:
+            self._kept, self._run = (replace(self._settled(), columns=columns), []), None
 
     @property
     def settings(self) -> Settings:

@@ -37,7 +37,7 @@ from vwlite.core.base.elementary import each
 from vwlite.core.tables.arrow import Frame
 from vwlite.estimators.coefficients import coefficients, intercepts, shown
 from vwlite.estimators.errors import as_python
-from vwlite.estimators.frames import columns_of, frame_of, is_frame, prepared, schema_of
+from vwlite.estimators.frames import columns_of, decided, frame_of, is_frame, prepared, schema_of
 from vwlite.estimators.learned import (
     ONE_PASS,
     BatchSource,
@@ -186,7 +186,13 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         if reset:
             self._schema = schema_of(frame, self._roles(), y)
             if self.initial is not None:
-                self._schema = self._schema.read_as(read_model(os.fspath(self.initial)).columns)
+                stored = read_model(os.fspath(self.initial)).columns
+                self._schema = self._schema.read_as(stored)
+                undecided = self._schema.undecided
+                self._schema = self._schema.with_roles({n: r for n, r in stored.get("roles", ()) if n in undecided})
+        elif y is not None and self._schema is not None and self._schema.undecided:
+            self._schema = decided(self._schema, frame)
+            self._learned.take_columns(self._schema.stored())
         assert self._schema is not None
         names = columns_of(frame, self._schema)
         if reset:

@@ -171,6 +171,10 @@ class FittedStream(Fitted):
             self._size = size
         self._run = run
 
+    def take_columns(self, columns: dict[str, Any]) -> None:
+        with self.lock:
+            self._columns = self._learner_run().trainer.source.columns = columns  # type: ignore[misc]
+
     def _settled(self) -> Model:
         if self._model is None:
             self._model = self._learner_run().model()

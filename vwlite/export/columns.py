@@ -98,6 +98,7 @@ def columns_of(linear: Linear, path: str) -> Columns:
     if not model.columns:
         raise NotByColumns("it was not learned from a table")
     schema = Schema.restored(model.columns)
+    schema = schema.with_roles(dict.fromkeys(schema.undecided, "categorical"))  # without a word that it knows
     reason = _reason(linear, schema)
     if reason:
         raise NotByColumns(reason)
@@ -114,7 +115,7 @@ def columns_of(linear: Linear, path: str) -> Columns:
 
 def _reason(linear: Linear, schema: Schema) -> str:
     s = linear.settings
-    if schema.open or "auto" in schema.roles.values():
+    if schema.open:
         return "a model of JSON lines has no fixed columns"
     if schema.names == NAMES[0] and "categorical" in schema.roles.values():
         return "it is of vwlite 0.2.0, which changed words"

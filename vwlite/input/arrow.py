@@ -11,6 +11,7 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,17 @@ from vwlite.input.formats import by_magic
 from vwlite.input.labels import LabelParser
 from vwlite.input.parsing import REJECTED, Parsed, ParseOptions, Task, Tasks
 from vwlite.input.reader import Block
-from vwlite.input.schema import GROUP, NAMES, Schema, SchemaError, category_columns, index_columns, label_of
+from vwlite.input.schema import (
+    GROUP,
+    NAMES,
+    SAMPLE,
+    Schema,
+    SchemaError,
+    category_columns,
+    index_columns,
+    label_of,
+    role_of,
+)
 from vwlite.input.sources import display_name
 from vwlite.input.tables import Layout, TableReader, as_rows, lay_out
 from vwlite.output.text import printable
@@ -67,6 +78,7 @@ def rows_of(
             batch.validate(full=True)  # offsets are used as they are from here on
             if part is not None:
                 read, batch = read + batch.num_rows, part.rows(name, batch, read + 1)
+            table.look_at_values(partial(_values_of, batch, category_columns(columns.metadata or {})))
             for begin in range(0, batch.num_rows, size):
                 if stop():
                     return
@@ -164,7 +176,20 @@ def _layout(source: str, frame: Frame, table: TableReader) -> Layout:
         except SchemaError as e:
             raise DataError(str(e), *where) from None
         table.decide(schema, where)
+    elif undecided := {*table.undecided}:
+        categories = category_columns(frame.metadata)
+        table.take_roles({name: role_of(is_number and name not in categories)
+                          for name, is_number in zip(frame.names, frame.numeric, strict=True)
+                          if name in undecided and is_number is not None}, source)
     return lay_out(table, source, where, frame.names, index=index)
+
+
+def _values_of(batch: Any, categories: set[str]) -> dict[str, list[Any]]:
+    """The first values of columns of large numbers, and of words that are not categories."""
+    words = ("string", "large_string", "dictionary<values=string, indices=int32, ordered=0>")
+    kinds = ("int64", "uint64", "double", *words)
+    return {name: column[:SAMPLE].to_pylist() for name, column in zip(batch.schema.names, batch.columns, strict=True)
+            if str(column.type) in kinds and name not in categories}
 
 
 def _needed(names: list[str], layout: Layout) -> list[str]:
@@ -206,7 +231,7 @@ class ArrowParsing:
                                    "spaces": o.spaces or o.derives or o.samples}
         try:
             frame.prepare(cells, places, label=labels, importance=importance, **columns)
-            wrong = {**self._not_finite(block, found, layout), **self._no_times(block, frame, found, layout)} \
+            wrong = {**self._not_finite(block, found, layout), **self._bad_words(block, frame, found, layout)} \
                 if frame.check() else {}
             faults = {**wrong, **worse, **bad}
             parsed.bad = [faults[i] for i in sorted(faults)]
@@ -244,8 +269,9 @@ class ArrowParsing:
     def _cells_of(self, layout: Layout) -> Cells:
         if self._cells is None or self._cells[0] is not layout.schema:
             schema = layout.schema
-            cells = Cells(schema.cells, missing=schema.missing, hash_all=self._options.hash_all,
-                          zeros=self._options.derives, logs=self._options.logs, **schema.names_of_cells)
+            cells = Cells(schema.cells, missing=schema.missing, hash_all=self._options.hash_all, decimal=schema.decimal,
+                          thousands=schema.thousands, zeros=self._options.derives, logs=self._options.logs,
+                          **schema.names_of_cells)
             self._cells = (schema, cells)
         return self._cells[1]
 
@@ -326,15 +352,17 @@ class ArrowParsing:
                 faults[int(i)] = BadLine(block.source, block.first_line + int(i), at + 1, words)
         return faults
 
-    def _no_times(self, block: Block, frame: Frame, found: Any, layout: Layout) -> dict[int, BadLine]:
-        """Rows with an invalid time in a time column."""
+    def _bad_words(self, block: Block, frame: Frame, found: Any, layout: Layout) -> dict[int, BadLine]:
+        """Rows with an invalid time in a time column, or a word in a numeric one."""
         faults = {}
         for (name, role), at in zip(layout.schema.roles.items(), layout.positions, strict=True):
-            for i in frame.bad_times(at) if at >= 0 and role == "time" else ():
+            find = {"time": frame.bad_times, "numeric": frame.bad_numbers}.get(role)
+            for i in find(at) if at >= 0 and find is not None else ():
                 value = found.column(at)[i]
                 while hasattr(value, "value"):  # of a dictionary; or the number that a date is, as its year may be any
                     value = value.value
-                words = f"column {name}: '{shown(str(value).encode())}' is not a time: expected {A_TIME}"
+                why = f"is not a time: expected {A_TIME}" if role == "time" else "is no number of 32 bits"
+                words = f"column {name}: '{shown(str(value).encode())}' {why}"
                 faults[i] = BadLine(block.source, block.first_line + i, at + 1, words)
         return faults
 
@@ -346,6 +374,9 @@ class ArrowParsing:
             is_word = at >= 0 and (role in WORDS or pa.types.is_dictionary(found.column(at).type))
             if is_word and (pa.types.is_floating(plain[at].type) or pa.types.is_decimal(plain[at].type)):
                 plain[at] = _as_words(pa, plain[at], layout.schema)
+        for at, role in zip(layout.positions, layout.schema.roles.values(), strict=True):
+            if at >= 0 and role == "time" and getattr(found.column(at).type, "tz", None) and layout.schema.has_zones:
+                plain[at] = self._local_times(found, at, layout)
         for at in (layout.place_of("label"), layout.place_of("importance")):
             if at >= 0 and pa.types.is_boolean(plain[at].type):
                 plain[at] = plain[at].cast(pa.int8())  # true as a number, which it is elsewhere
@@ -370,6 +401,17 @@ class ArrowParsing:
         lines = Batch()
         parser.parse(memoryview(out.getvalue()), lines)
         return bytes(parser.take_text()), lines, int(parser.take_escaped())
+
+
+    def _local_times(self, found: Any, at: int, layout: Layout) -> Any:
+        """A column of times whose type has a zone, as its clocks show them."""
+        pa, column = import_module("pyarrow"), found.column(at)
+        frame = Frame(found.__arrow_c_stream__())
+        frame.prepare(self._cells_of(layout), layout.positions)
+        ticks = np.empty(len(frame), np.int64)
+        frame.local_ticks(at, ticks)
+        mask = np.asarray(column.is_null())
+        return pa.array(ticks, mask=mask).cast(pa.timestamp(column.type.unit))
 
 
 def _plain(column: Any) -> Any:

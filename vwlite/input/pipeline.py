@@ -16,13 +16,24 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.text.parser import detect
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine
-from vwlite.input.formats import BINARY, FORMATS, LABELLED, by_begin, by_magic, by_name, first_line, imported
+from vwlite.input.formats import (
+    BINARY,
+    FORMATS,
+    JSON_LINES,
+    LABELLED,
+    by_begin,
+    by_magic,
+    by_name,
+    first_line,
+    imported,
+)
 from vwlite.input.parsing import LineParsing, Parsed, ParseOptions, SourceBlocks, Task, Tasks
 from vwlite.input.reader import Block, read_blocks, total_size
 from vwlite.input.sources import UnreadableInput
 from vwlite.patterns import pattern
 
 if TYPE_CHECKING:
+    from vwlite.input.part import Part
     from vwlite.input.tables import TableReader
 
 FIRST = 1000  # bytes in which a JSON array begins
@@ -86,12 +97,25 @@ def _text_tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[]
         yield from blocks.end()
 
 
-def decide_roles(sources: Sequence[str], format: str, table: "TableReader | None") -> None:
-    """Set the schema of a table if the first file is one, without parsing it."""
-    if table is not None and table.schema is None:
-        for task in tasks(sources[:1], ParseOptions(format=format, table=table, skip=True), lambda: False):
-            if isinstance(task, Task):
+def decide_roles(
+    sources: Sequence[str], format: str, table: "TableReader | None", part: "Part | None" = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> None:
+    """Set the schema of a table if these files are one, in a first reading: of delimited text and binary formats up to
+    the first rows that have a value in each column, of JSON lines to the end. part: of the rows, that is read alone."""
+    if table is None or table.as_rows or not table.is_undecided:
+        return
+    with table.first_reading():
+        for source in sources:
+            for task in tasks([source], ParseOptions(format=format, table=table, skip=True, part=part), stop):
+                if isinstance(task, UnreadableInput):
+                    continue
+                if FORMATS[task.format].parsing == JSON_LINES:
+                    table.look_at(task.context, task.block.data)
                 task.block.release()
+                if not FORMATS[task.format].is_table or task.format in BINARY or not table.is_undecided:
+                    break
+            if not table.is_undecided:
                 break
 
 
@@ -188,6 +212,8 @@ def parsed_batches(
     name keys that no line of JSON has. Leaving the context ends the threads. number: whether to number the distinct
     hashes of a batch, if they are few.
     """
+    if options.table is not None and not options.table.was_read and total_size(sources or ["-"]) is not None:
+        decide_roles(sources, options.format, options.table, options.part, stop)
     if threads == 1:
         batch, parsing = Batch(), Parsing(options, number)
         items = (parsing.parse(task, batch) for task in tasks(sources, options, stop))
@@ -221,6 +247,7 @@ def _to_the_end(
             return
     if table is not None and not stop():
         table.check_awaited()
+        table.note_kinds()
 
 
 class Ahead:

@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from struct import pack, unpack
 from typing import NamedTuple
 
 from vwlite.core.tables.cells import number_of, time_of
@@ -13,6 +14,8 @@ from vwlite.names import names_text
 NEARLY = 0.9  # a share of the cells of a column that counts as nearly all
 FEW = 50  # cells: too few to see whether most values are distinct
 LONGEST_WHOLE = 18  # digits of a whole number that may be the name of a column
+EXACT_32, LARGEST_32 = 1 << 24, 3.4e38  # all whole numbers up to the first are 32-bit floats; the largest one, about
+FIRST_SECOND, LAST_SECOND = 3e8, 4.3e9  # since 1970, of times that are likely
 MOST_OTHERS = 5  # distinct words among numbers that may mean a missing number
 
 _DATE = re.compile(rb"\d{1,4}[./]\d{1,2}[./]\d{1,4}\b")  # the order of day and month is unknown
@@ -44,16 +47,21 @@ class Sample:
         self._missing = {word.encode("utf-8", "surrogateescape") for word in missing} | {b""}
         self._numbers = {float(word) for word in self._missing if IS_NUMBER.fullmatch(word)}
 
-    def numeric(self) -> list[bool]:
-        """For each column, whether it has cells that are not missing, and all of them are numbers."""
+    def numeric(self) -> list[bool | None]:
+        """For each column, whether all of its cells that are not missing are numbers; None: all are missing."""
         found = (column.keys() - self._missing for column in self._columns)
-        return [bool(cells) and all(map(self._is_number, cells)) for cells in found]
+        return [all(map(self._is_number, cells)) if cells else None for cells in found]
 
     def _is_number(self, cell: bytes) -> bool:
         """Whether a numeric column reads a cell."""
         if self._written is not None:
             return number_of(cell, *self._written) is not None
         return IS_NUMBER.fullmatch(cell) is not None
+
+    def _numbers_in(self, cells: Collection[bytes]) -> Iterator[float]:
+        """The numbers of cells that a numeric column reads."""
+        for cell in cells:
+            yield float(cell if self._written is None else number_of(cell, *self._written))
 
     def missing(self, schema: Schema) -> str:
         """The shares of missing cells, as part of the line about the columns."""
@@ -81,13 +89,17 @@ class Sample:
             role = schema.roles[name]
             cells = {cell: n for cell, n in column.items() if cell not in self._missing}
             others = {cell: n for cell, n in cells.items() if not self._is_number(cell)}
+            are_dates = role == "numeric" and all(map(_DIGITS.fullmatch, cells)) and all(map(time_of, cells))
+            numbers = cells.keys() - others.keys() if role == "numeric" and not are_dates else ()
+            if equal := about_equal(name, self._numbers_in(numbers)):
+                yield Finding(name, equal)
             if role == "label" and others and self._missing - {b""} & column.keys():
                 found = self._shown(self._missing - {b""} & column.keys())
                 yield Finding(name, f"{found} means a missing label, not a class: --missing WORDS changes that")
             if name in typed or not cells:
                 continue
             total, bad, option = sum(cells.values()), sum(others.values()), typed_names([name])
-            if role == "numeric" and all(map(_DIGITS.fullmatch, cells)) and all(map(time_of, cells)):
+            if are_dates:
                 how = f"--time {option} extracts weekday and month"
                 yield Finding(name, f"dates, read as large numbers: {how}", "--time")
             if role != "categorical":
@@ -139,6 +151,27 @@ class Sample:
     @staticmethod
     def _shown(cells: "Mapping[bytes, int] | set[bytes]") -> str:
         return ", ".join(f"'{shown(cell)}'" for cell in sorted(cells))
+
+
+def about_equal(name: str, numbers: Iterable[float]) -> str:
+    """What to do about numbers of a numeric column that are equal as 32-bit floats, if they are many; "": they are few.
+    From 2^24 on, not every whole number is such a float."""
+    large = {x for x in numbers if EXACT_32 < abs(x) < LARGEST_32}
+    kept = {unpack("f", pack("f", x)) for x in large}
+    if not large or len(kept) > NEARLY * len(large):
+        return ""
+    option, are_seconds = typed_names([name]), min(large) > FIRST_SECOND and max(large) < LAST_SECOND
+    time = f", --time {option} reads seconds since 1970" if are_seconds else ""
+    return (f"{len(large):,} different numbers are only {len(kept):,} as 32-bit floats, as which numbers are read: "
+            f"subtract a start from them in the data{time}, or --categorical {option} makes each a category")
+
+
+def about_words(name: str, words: Iterable[str]) -> str:
+    """What to do about a categorical column whose values have the type of words, and are all numbers; "": nothing."""
+    cells = {word.strip().encode("utf-8", "surrogateescape") for word in words} - {b""}
+    if not cells or not all(map(IS_NUMBER.fullmatch, cells)):
+        return ""
+    return f"words that are all numbers, each of which is a category: --numeric {typed_names([name])} makes it numeric"
 
 
 def is_data(names: Sequence[str]) -> bool:

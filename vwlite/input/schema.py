@@ -7,7 +7,8 @@ Each column is a namespace of its name. What a cell becomes, as VW text has it (
     categorical   |country country=PT      the word
     text          |ad_text great shoes     its words in lower case; --ngram 2 also makes great_shoes, and `characters`
                                            of 4 makes ~<gre ~grea ~reat ~eat> of each piece between blanks
-    time          |at hour=13 weekday=1 month=11    of ISO 8601 or seconds since 1970: cython_ext/tables/times.pxd
+    time          |at hour=13 weekday=1 month=11    of ISO 8601 or seconds since 1970: cython_ext/tables/times.pxd;
+                                                    of a type with a zone, the hour is that of the zone
     label, importance, tag                 the text before the first | of VW text; an empty cell: none, 1, none
     drop                                   nothing
 
@@ -28,7 +29,9 @@ are runs of letters and digits, as Unicode has them, each with the marks behind 
 the text in normal form C. Models of 0.2.0 and before know no marks: they separated words (WORDS).
 
 In JSON lines and frames a value has a type of its own. A column of role `auto` takes each value by it: a number is
-numeric, anything else categorical (true and false are words), null absent, as is NaN in a frame.
+numeric, anything else categorical (true and false are words), null absent, as is NaN in a frame. A key that has numbers
+in some lines and words in others is categorical, if files or the first lines of a stream show it. In other tables
+`auto` is a column that had no value so far: it gets a role from the first rows that have one.
 """
 
 import json
@@ -76,15 +79,16 @@ def label_of(cell: str) -> str:
 class Schema:
     """The columns of a table in order, each with its role.
 
-    ngram: features of a text have up to this many consecutive words. open: other columns are `auto`, as in
-    JSON lines, where any line may have new ones; else it is ignored. delimiter: of text, "": detected in the first
-    line. quote, escape: as in RoleOptions. header: whether files have one; else their columns are these, in this order.
-    missing: words that mean a missing value where a number is expected; those that are numbers count in numeric columns
-    only, by value. words: how texts become words, of WORDS. names: how labels and features are called, of NAMES.
-    decimal, thousands: the point of numbers in text, and what is between groups of their digits, as people write them:
-    then signs of money and % are left out. Both "": numbers are those of VW text. characters: of n-grams of texts; 0:
-    there are none. format: of files whose names tell none; "": by their first lines. absents: a cell that is absent has
-    a feature of its own, unlike in models of 0.2.0 and before. known: of a model that is applied, as of `Cells`.
+    ngram: features of a text have up to this many consecutive words. open: other columns are `auto`, as in JSON lines,
+    where any line may have new ones; else it is ignored. delimiter: of text, "": detected in the first line. quote,
+    escape: as in RoleOptions. header: whether files have one; else their columns are these, in this order. missing:
+    words that mean a missing value where a number is expected; those that are numbers count in numeric columns only, by
+    value. words: how texts become words, of WORDS. names: how labels and features are called, of NAMES. decimal,
+    thousands: the point of numbers in text, and what is between groups of their digits, as people write them: then
+    signs of money and % are left out. Both "": numbers are those of VW text. characters: of n-grams of texts; 0: there
+    are none. format: of files whose names tell none; "": by their first lines. absents: a cell that is absent has a
+    feature of its own, and times of a type with a zone are those of the zone, unlike in models of 0.2.0 and before.
+    known: of a model that is applied, as of `Cells`.
     """
 
     roles: Mapping[str, str]  # by name
@@ -208,9 +212,23 @@ class Schema:
         return found
 
     @property
+    def undecided(self) -> list[str]:
+        """The columns that had no value so far."""
+        return [] if self.open else [name for name, role in self.roles.items() if role == "auto"]
+
+    def with_roles(self, found: Mapping[str, str]) -> "Schema":
+        """The same columns, some of them with other roles."""
+        return replace(self, roles={name: found.get(name, role) for name, role in self.roles.items()})
+
+    @property
     def is_escaped(self) -> bool:
         """Whether VW text of such a table has escapes in names and labels."""
         return self.names > 1
+
+    @property
+    def has_zones(self) -> bool:
+        """Whether times of a type with a zone are those of the zone; in models of 0.2.0 they are in UTC."""
+        return self.absents
 
     @property
     def has_wholes(self) -> bool:
@@ -236,6 +254,8 @@ class Schema:
         groups: dict[str, list[str]] = {role: [] for role in (*ONCE, *ROLES)}
         for name, role in self.roles.items():
             groups[role].append(name)
+        if not self.open:
+            groups["no value so far:"] = groups.pop("auto")
         words = [f"{role} {listed(names)}" for role, names in groups.items() if names]
         if self.open:
             words.append("every other key by its value: numbers numeric, words categorical")
@@ -282,22 +302,21 @@ class RoleOptions:
         return found
 
     def decide(
-        self, names: Sequence[str], numbers: Sequence[bool], index: Collection[str] = (),
+        self, names: Sequence[str], numbers: Sequence[bool | None], index: Collection[str] = (),
         categories: Collection[str] = (), *, is_table: bool = False,
     ) -> Schema:
-        """The schema of a table with these columns. numbers: for each, whether its first values are all numbers (and
-        there is one): then it is numeric if nothing else was said, else categorical. index: columns that are dropped
-        unless an option names them. categories: columns that are categorical although they have numbers. is_table:
-        something else than these options says that it is a table. SchemaError for a role of a missing column, and for
-        duplicate names."""
+        """The schema of a table with these columns. numbers: for each, whether its first values are all numbers: then
+        it is numeric if nothing else was said, else categorical; None: there is no value. index: columns that are
+        dropped unless an option names them. categories: columns that are categorical although they have numbers.
+        is_table: something else than these options says that it is a table. SchemaError for a role of a missing column,
+        and for duplicate names."""
         check_distinct(names)
         typed = self.roles()
         for name, role in typed.items():
             if name not in names:
                 raise SchemaError(f"--{role} {name}: {no_column(name, names, is_table)}")
         roles = {
-            name: typed.get(name, "drop" if name in index
-                            else "numeric" if is_number and name not in categories else "categorical")
+            name: typed.get(name, "drop" if name in index else role_of(is_number and name not in categories))
             for name, is_number in zip(names, numbers, strict=True)
         }
         check_names([name for name, role in roles.items() if role not in OPTIONAL])
@@ -335,6 +354,11 @@ class RoleOptions:
         if self.missing not in (None, schema.missing):
             typed, known = (",".join(words or ()) for words in (self.missing, schema.missing))
             raise SchemaError(f"--missing '{typed}' contradicts the model, which has '{known}': leave it out")
+
+
+def role_of(is_number: bool | None) -> str:
+    """The role of a column of numbers, or of words; None: of one without a value so far."""
+    return "auto" if is_number is None else "numeric" if is_number else "categorical"
 
 
 def no_column(name: str, names: Sequence[str], is_table: bool) -> str:

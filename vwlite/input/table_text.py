@@ -6,7 +6,7 @@ source is removed, and every block goes to the parser with the position of each 
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -20,9 +20,9 @@ from vwlite.input.formats import FORMATS, Dialect, by_name, first_line
 from vwlite.input.parsing import Columns, LineParsing, Parsed, SourceBlocks, SourceText, Task, Tasks
 from vwlite.input.reader import MAX_LINE, Block
 from vwlite.input.sample import Sample, is_data
-from vwlite.input.schema import OPTIONAL, SAMPLE, SchemaError, listed
+from vwlite.input.schema import OPTIONAL, SAMPLE, SchemaError, listed, role_of
 from vwlite.input.sources import UnreadableInput
-from vwlite.input.tables import Layout, TableReader, as_rows, json_layout, lay_out
+from vwlite.input.tables import Kinds, Layout, TableReader, as_rows, json_layout, lay_out, values_of
 
 _BLANKS = b" \t\r\n"
 _MARK = re.compile(rb'(?:\xef\xbb\xbf)?(?:("?)sep=([,;|\t])\1\r?\n)?', re.IGNORECASE)  # before the header; of Excel
@@ -79,7 +79,40 @@ class JsonParsing(TableParsing):
 
     @staticmethod
     def blocks_of(format: str, source: str, columns: Columns, *, named: bool, tells_empty: bool) -> SourceBlocks:
-        return SourceBlocks(format, json_layout(source, columns()))
+        return JsonBlocks(format, source, columns())
+
+
+class JsonBlocks(SourceBlocks):
+    """The blocks of one source of JSON lines. Of a stream, the first lines are held until they have decided which keys
+    are words; of files, a first reading has."""
+
+    def __init__(self, format: str, source: str, table: TableReader) -> None:
+        self._decides = table.schema is None and not table.reads_first and not table.as_rows
+        super().__init__(format, json_layout(source, table))
+        self._source, self._table = source, table
+        self._held: list[Block] = []
+        self._kinds, self._lines = Kinds(), 0
+
+    def feed(self, block: Block) -> Tasks:
+        if not self._decides:
+            yield from super().feed(block)
+            return
+        lines = bytes(block.data).splitlines(keepends=True)
+        self._kinds.read(self._context, b"".join(lines[: SAMPLE - self._lines]))
+        self._table.look_at_values(lambda: values_of(bytes(block.data)))
+        self._lines += len(lines)
+        self._held.append(block)
+        if self._lines >= SAMPLE:
+            yield from self.end()
+
+    def end(self) -> Tasks:
+        if self._decides:
+            self._decides = False
+            self._table.take_words(self._kinds)
+            self._context = json_layout(self._source, self._table)
+        held, self._held = self._held, []
+        for block in held:
+            yield from super().feed(block)
 
 
 class Records(SourceBlocks):
@@ -104,6 +137,7 @@ class Records(SourceBlocks):
         self._told = ""  # the delimiter by the line `sep=;`
         self._where: Where = ()
         self._layout: Layout | None = None
+        self._wanted: dict[str, int] = {}  # columns without a value so far, and their places
         self._held: list[Block] = []  # rows from which roles are to be decided
         self._rows: list[list[bytes]] = []
 
@@ -170,21 +204,41 @@ class Records(SourceBlocks):
     def _give(self, block: Block) -> Tasks:
         if self._header is None and not self._take_header(block):
             return
-        if self._layout is not None:
-            if len(block.data):
-                yield Task(block, self._format, self._layout)
-            return
+        if self._layout is not None and not self._held:
+            rest = yield from self._to_first_value(block)
+            if rest is None:
+                return
+            block = rest
         self._held.append(block)
         for cells, _, _ in split(block.data, *self._dialect, most=SAMPLE - len(self._rows)):
             if cells is not None and len(cells) == len(self._header or ()):
                 self._rows.append(cells)
         yield from self._decided(final=False)
 
+    def _to_first_value(self, block: Block) -> Generator[Task, None, Block | None]:
+        """Give the rows of a block before the first value of a column without one so far; the rest, if there is one."""
+        places, words = [*self._wanted.values()], self._table.schema.missing if self._table.schema else ()
+        found = places and split(
+            block.data, *self._dialect, places=places, width=len(self._header or ()),
+            missing={word.encode("utf-8", "surrogateescape") for word in words},
+        )
+        if not found:
+            if len(block.data):
+                yield Task(block, self._format, self._layout)
+            return None
+        data, begin = bytes(block.data), found[0][1]
+        block.release()
+        if begin:
+            yield Task(block.with_data(data[:begin], block.first_line), self._format, self._layout)
+        self._rows = []
+        return block.with_data(data[begin:], block.first_line + data.count(b"\n", 0, begin))
+
     def _take_header(self, block: Block) -> bool:
         """Take the header off a block; whether it is there."""
         schema, options = self._table.schema, self._table.options
-        if options.names or (schema is not None and not schema.header and not schema.open):
-            self._set_header(list(options.names or (schema.roles if schema else ())), block.first_line)
+        names = list(options.names or (schema.roles if schema and not (schema.header or schema.open) else ()))
+        if names and not options.no_header:
+            self._set_header(names, block.first_line)
             return True
         found = split(block.data, *self._dialect, skip_blank=True)
         if not found:
@@ -197,7 +251,7 @@ class Records(SourceBlocks):
             raise DataError(f"the {what} is not a valid row: {EXPLAINED[end]}", self._source, line, 1)
         block.first_line, block.data = line, block.data[begin:]
         if options.no_header:
-            self._set_header([f"c{i + 1}" for i in range(len(cells))], line)
+            self._set_header(names or [f"c{i + 1}" for i in range(len(cells))], line)
             return True
         self._head = bytes(block.data[: end - begin])
         block.first_line += self._head.count(b"\n")
@@ -239,25 +293,36 @@ class Records(SourceBlocks):
     def _lay_out(self) -> None:
         assert self._header is not None
         found = lay_out(self._table, self._source, self._where, self._header, self._dialect)
-        self._layout = replace(found, header=self._head, mark=self._mark)
+        self._wanted = {name: self._header.index(name) for name in self._table.undecided}
+        schema = found.schema.with_roles(dict.fromkeys(self._wanted, "numeric"))  # words may mean a missing value
+        self._layout = replace(found, schema=schema, header=self._head, mark=self._mark)
 
     def _decided(self, *, final: bool) -> Tasks:
         """The blocks that were held, when there are enough rows to decide the roles."""
-        if self._layout is None and self._header is not None and (final or len(self._rows) >= SAMPLE):
+        while self._header is not None and (final or len(self._rows) >= SAMPLE) and (self._held or not self._layout):
             rows = [[cell.strip(_BLANKS) for cell in row] for row in self._rows]
             columns = [Counter(column) for column in zip(*rows, strict=True)] or [Counter() for _ in self._header]
-            o = self._table.options
-            sample = Sample(self._header, columns, len(rows), o.missing_words, o.decimal, o.thousands)
+            schema = self._table.schema or self._table.options.open_schema()
+            sample = Sample(self._header, columns, len(rows), schema.missing, schema.decimal, schema.thousands)
+            self._decide(sample, columns)
+            held, self._held, self._rows = self._held, [], []
+            for block in held:
+                yield from self._give(block)
+
+    def _decide(self, sample: Sample, columns: Sequence[Counter[bytes]]) -> None:
+        """Decide the roles of all columns, or of those that had no value so far."""
+        assert self._header is not None
+        numbers, o = sample.numeric(), self._table.options
+        if self._layout is None:
             try:
                 filled = {name for name, column in zip(self._header, columns, strict=True) if column.keys() - {b""}}
                 index = {""} - filled  # columns with neither a name nor a cell are none
-                schema = o.decide(self._header, sample.numeric(), index, is_table=self._named)
+                schema = o.decide(self._header, numbers, index, is_table=self._named)
             except SchemaError as e:
                 raise DataError(str(e), *self._where) from None
             self._table.decide(schema, self._where, sample)
-            self._lay_out()
-        if self._layout is not None:
-            held, self._held = self._held, []
-            for block in held:
-                if len(block.data):
-                    yield Task(block, self._format, self._layout)
+        else:
+            found = {name: role_of(n) for name, n in zip(self._header, numbers, strict=True)
+                     if name in self._wanted and n is not None}
+            self._table.take_roles(found, f"{self._source}:{self._held[0].first_line}", sample)
+        self._lay_out()

@@ -4,18 +4,22 @@ The roles are decided once, from the first rows of the first table, before any b
 on how the text is cut.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Any
 
 from vwlite.core.data.batch import Batch
+from vwlite.core.data.class_names import ClassNames
 from vwlite.core.tables.cells import Cells
 from vwlite.core.tables.tables import TableParser
 from vwlite.core.text.parser import Parser, detect
 from vwlite.errors import DataError, Where
 from vwlite.input.formats import NO_TEXT, Dialect, by_begin, by_name, first_line
-from vwlite.input.sample import Sample
-from vwlite.input.schema import OPTIONAL, RoleOptions, Schema, SchemaError, listed
+from vwlite.input.json_text import loads
+from vwlite.input.sample import Finding, Sample, about_equal, about_words, typed_names
+from vwlite.input.schema import GROUP, OPTIONAL, ROLES, SAMPLE, RoleOptions, Schema, SchemaError, listed
 from vwlite.names import namespace_of
 
 MOST_BROKEN = 100  # records over several lines in which rows are looked for, of a block
@@ -67,6 +71,7 @@ class Layout:
         self.table.count_absents(self.schema, parser.take_absents())
         if self.dialect.delimiter or self.lines:
             return
+        self.table.kinds.add(parser.take_kinds(MOST_KEYS))
         keys = parser.keys_seen(MOST_KEYS)
         self.table.keys.update(keys)
         if self.table.awaited:
@@ -90,6 +95,35 @@ class Layout:
                 return
 
 
+class Kinds:
+    """How many numbers and words the keys of JSON lines have whose values are read by their own type, by path."""
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, ...], tuple[int, int]] = {}
+
+    def add(self, found: Iterable[tuple[tuple[str, ...], int, int]]) -> None:
+        """So many more numbers and words."""
+        for path, numbers, words in found:
+            before = self._counts.get(path, (0, 0))
+            self._counts[path] = before[0] + numbers, before[1] + words
+
+    def read(self, layout: Layout, lines: bytes | memoryview) -> None:
+        """Count those of a text of JSON lines."""
+        parser = TableParser(format="jsonl", names=ClassNames(1), lenient_labels=True, stop_at_fault=False)
+        layout.prepare(parser, False)
+        parser.parse(lines, Batch())
+        self.add(parser.take_kinds(MOST_KEYS))
+
+    def mixed(self) -> dict[tuple[str, ...], str]:
+        """What to say of keys with numbers in some lines and words in others."""
+        return {path: f"key {listed(['.'.join(path)])}: a number in {_lines(numbers)} and a word in {_lines(words)}"
+                for path, (numbers, words) in self._counts.items() if numbers and words}
+
+
+def _lines(n: int) -> str:
+    return f"{n:,} line{'s' * (n != 1)}"
+
+
 @dataclass
 class TableReader:
     """The columns of the tables of a run.
@@ -111,8 +145,125 @@ class TableReader:
     noted_rows: bool = False  # a note on a cell that may be rows was printed
     keys: set[str] = field(default_factory=set)  # of JSON lines so far
     absents: dict[str, tuple[int, int]] = field(default_factory=dict)  # by column: missing cells, and of unknown words
+    kinds: Kinds = field(default_factory=Kinds)  # of JSON lines so far
+    words: list[Finding] = field(default_factory=list)  # on keys that are words, as they have both kinds
+    _first: Kinds | None = None  # of a first reading of files
+    _samples: list[tuple[Sample | None, Collection[str]]] = field(default_factory=list)  # ... and what decided roles
+    _notes: list[str] = field(default_factory=list)  # that are to be said behind the roles
+    _saw_values: bool = False
     _others: set[str] = field(default_factory=set)  # keys that came meanwhile
     _ignored: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._takes_roles, self._is_new = self.schema is None or self.needs_label, self.schema is None
+        self.was_read = False  # in a first reading
+
+    @property
+    def undecided(self) -> list[str]:
+        """The columns that get their roles from the first rows that have a value; none if a model is applied."""
+        return self.schema.undecided if self.schema is not None and self._takes_roles else []
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether more rows decide roles. In a first reading, all JSON lines do."""
+        return self.schema is None or bool(self.undecided) or (self._first is not None and self.schema.open)
+
+    @property
+    def reads_first(self) -> bool:
+        """Whether this is a first reading of files."""
+        return self._first is not None
+
+    @contextmanager
+    def first_reading(self) -> Iterator[None]:
+        """A reading of files that decides roles, and says which at its end."""
+        self._first = Kinds() if self._is_new else None
+        yield
+        kinds, self._first, self.was_read = self._first, None, True
+        if self.schema is not None:
+            self._tell(self._samples)
+            self._samples = []
+            self.take_words(kinds or Kinds())
+
+    def look_at(self, layout: Layout, lines: bytes | memoryview) -> None:
+        """Look at JSON lines in a first reading."""
+        if self._first is not None and layout.schema.open:
+            self._first.read(layout, lines)
+        self.look_at_values(lambda: values_of(bytes(lines)))
+
+    def look_at_values(self, first: Callable[[], Mapping[str, Sequence[Any]]]) -> None:
+        """Look at the values of the first rows, once, unless the roles are those of a model."""
+        if not self._is_new or self._saw_values or self.schema is None:
+            return
+        self._saw_values, typed = True, self.options.roles()
+        for name, values in first().items():
+            role, found = self.schema.roles.get(name, "auto"), ""
+            if role in ("numeric", "auto"):
+                found = about_equal(name, (x for x in values if type(x) in (int, float)))
+            elif role == "categorical" and name not in typed:
+                found = about_words(name, (x for x in values if type(x) is str))
+            if found:
+                self._notes.append(f"note: column {name}: {found}")
+        if not self.reads_first:
+            self._tell([])
+
+    def take_roles(self, roles: Mapping[str, str], where: str = "", sample: Sample | None = None) -> None:
+        """Columns that had no value so far have these roles. where: the first row with a value. sample: what decided
+        it."""
+        assert self.schema is not None
+        self.schema = self.schema.with_roles(roles)
+        if self._samples:
+            self._samples.append((sample, roles))
+            return
+        for role in dict.fromkeys(roles.values()):
+            self.say(f"{where}: the first values of {role} {listed([n for n, r in roles.items() if r == role])}")
+        self._tell_notes(sample, roles)
+
+    def take_words(self, kinds: Kinds) -> None:
+        """Keys with numbers in some lines and words in others have words alone. A key of an object in a line has no
+        role."""
+        assert self.schema is not None
+        roles = dict(self.schema.roles)
+        spaces = {namespace_of(name) for name in roles}
+        for path, what in kinds.mixed().items():
+            name = path[0]
+            if len(path) > 1 or not name or namespace_of(name) in spaces:
+                continue
+            roles[name] = "categorical"
+            spaces.add(namespace_of(name))
+            option = typed_names([name])
+            how = f"so its values are words: --categorical {option} confirms it, --numeric {option} makes it numeric"
+            self.words.append(Finding(name, f"{what.partition(': ')[2]}, {how}"))
+            self.say(f"note: {what}, {how}")
+        if self.words:
+            order = (*ROLES, GROUP)  # as if they had been typed
+            found = sorted(roles.items(), key=lambda pair: order.index(pair[1]))
+            self.schema = replace(self.schema, roles=dict(found))
+
+    def note_kinds(self) -> None:
+        """At the end of the data. Say which keys had numbers in some lines and words in others, and were read so."""
+        for path, what in self.kinds.mixed().items():
+            option = typed_names([*path[:1]])
+            how = f"--categorical {option} makes it words, --numeric {option} numbers"
+            how = how if self._is_new and len(path) == 1 else "make it one of them"
+            self.say(f"note: {what}, each of which is read by its type: {how}")
+        self.kinds = Kinds()
+
+    def _tell(self, samples: "Sequence[tuple[Sample | None, Collection[str]]]") -> None:
+        """Say what was decided."""
+        assert self.schema is not None
+        for sample, _ in samples[:1]:
+            self.say(self.schema.summary() + (sample.missing(self.schema) if sample else ""))
+        for sample, names in samples:
+            self._tell_notes(sample, names)
+        while self._notes:
+            self.say(self._notes.pop(0))
+
+    def _tell_notes(self, sample: Sample | None, names: Collection[str]) -> None:
+        """Notes on these columns."""
+        assert self.schema is not None
+        others = {name: "" for name in self.schema.roles if name not in names}
+        for note in sample.notes(self.schema, {**others, **self.options.roles()}) if sample else ():
+            self.say(f"note: {note}")
 
     @property
     def expected(self) -> bool:
@@ -195,9 +346,22 @@ class TableReader:
             if unknown:
                 raise DataError(f"{cross} cannot be crossed: there are no features of a column {unknown[0]}", *where)
         self.schema = schema
-        self.say(schema.summary() + (sample.missing(schema) if sample else ""))
-        for note in sample.notes(schema, self.options.roles()) if sample else ():
-            self.say(f"note: {note}")
+        decided = (sample, schema.roles)
+        if self.reads_first:
+            self._samples.append(decided)
+        else:
+            self._tell([decided])
+
+
+def values_of(lines: bytes) -> dict[str, list[Any]]:
+    """The values of the keys in the first JSON lines."""
+    found: dict[str, list[Any]] = {}
+    for line in lines.split(b"\n", SAMPLE)[:SAMPLE]:
+        with suppress(ValueError, RecursionError):
+            row = loads(line)
+            for name, value in row.items() if type(row) is dict else ():
+                found.setdefault(name, []).append(value)
+    return found
 
 
 def json_layout(source: str, table: TableReader) -> Layout:

@@ -27,7 +27,7 @@ from vwlite.input.json_text import loads
 from vwlite.input.labelled_text import columns_of
 from vwlite.input.parsing import EXAMPLE, FrameRows, Parsed, ParseOptions, SourceText
 from vwlite.input.pipeline import parsed_batches
-from vwlite.input.sample import FEW, NEARLY, Finding, Sample
+from vwlite.input.sample import FEW, NEARLY, Finding, Sample, about_equal
 from vwlite.input.schema import CELLS_MISSING, RoleOptions, Schema, listed
 from vwlite.input.sources import check_sources, display_name
 from vwlite.input.tables import TableReader
@@ -227,6 +227,7 @@ class Description:
         roles = dict(schema.roles)
         for name, v in self._columns.items():
             roles.setdefault(name, "categorical" if v.words else "numeric")
+        findings += self._table.words
         rows = self.rows - self._lines
         for name, role in roles.items():
             v = self._columns.get(name) or Values(0)
@@ -240,6 +241,8 @@ class Description:
                 label = _of_label(name, v, rows)
             many = role == "numeric" and name not in self._typed and v.total >= FEW
             numbers = _counts_of(counted) if many else {}
+            equal = about_equal(name, _counts_of(counted)) if role == "numeric" and not self._delimited else ""
+            findings += [Finding(name, equal)] if equal else []
             if many and v.distinct >= ALL_DIFFER * v.total and all(x.is_integer() for x in numbers):
                 how = f"--drop {names_text([name])} leaves them out"
                 findings.append(Finding(name, f"whole numbers that all differ, as ids do: {how}", "--drop"))

@@ -84,7 +84,7 @@ class InputOptions:
     numeric: tuple[tuple[str, ...], ...] = option(
         (), "--numeric", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True,
         help="Numeric columns. Columns without a role are numeric if their first 1000 rows are numbers, else "
-             "categorical.",
+             "categorical; without a value there, by the first rows that have one.",
     )
     time: tuple[tuple[str, ...], ...] = option(
         (), "--time", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True,
