@@ -53,8 +53,8 @@ class ServeOptions(InputOptions):
     )
     on_unknown: str = option(
         "error", "--on-unknown", group=IN, type=Choice(ON_UNKNOWN),
-        help="Refuse a JSON row without any of the model's columns, and tensors (/v2) that lack one of its inputs. Or "
-             "note: predict them with missing values.",
+        help="What to do with a row that lacks columns of the model. error: refuse a JSON row that has none of them, and "
+             "tensors (/v2) that lack an input. note: predict them with missing values.",
     )
     lines: int | None = option(
         None, "--lines", group=RUN, type=Whole(0, 65535), metavar="[=N]", bare="26542",
