@@ -53,7 +53,7 @@ class ServeOptions(InputOptions):
     )
     on_unknown: str = option(
         "error", "--on-unknown", group=IN, type=Choice(ON_UNKNOWN),
-        help="What to do with a row that lacks columns of the model. error: refuse a JSON row that has none of them, and "
+        help="What to do with a row that lacks columns of the model. error: refuse a JSON row that has none, and "
              "tensors (/v2) that lack an input. note: predict them with missing values.",
     )
     lines: int | None = option(
