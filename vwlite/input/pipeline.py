@@ -29,7 +29,7 @@ from vwlite.input.formats import (
 )
 from vwlite.input.parsing import LineParsing, Parsed, ParseOptions, SourceBlocks, Task, Tasks
 from vwlite.input.reader import Block, read_blocks, total_size
-from vwlite.input.sources import UnreadableInput
+from vwlite.input.sources import UnreadableInput, is_read_once
 from vwlite.patterns import pattern
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ def parsed_batches(
     name keys that no line of JSON has. Leaving the context ends the threads. number: whether to number the distinct
     hashes of a batch, if they are few.
     """
-    if options.table is not None and not options.table.was_read and total_size(sources or ["-"]) is not None:
+    if options.table is not None and not options.table.was_read and not is_read_once(sources):
         decide_roles(sources, options.format, options.table, options.part, stop)
     if threads == 1:
         batch, parsing = Batch(), Parsing(options, number)
