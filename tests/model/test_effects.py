@@ -15,6 +15,7 @@ from vwlite.errors import DataError
 from vwlite.model import read_model
 from vwlite.model.effects import LevelAxis, NumberAxis, effects_of, place_on
 from vwlite.model.file import to_bytes
+from vwlite.output.text import shown
 
 KINDS = {
     "derived": {}, "curves": {"derive": "curves"}, "plain": {"derive": "none"},
@@ -262,3 +263,34 @@ def test_words_that_share_an_index_have_its_weight(options):
     rows = frame.drop(columns="y").head(300).assign(many=[f"new{i}" for i in range(300)])
     found = m.contributions(rows)
     assert m.base_value_ + found.sum(axis=1) == pytest.approx(m.decision_function(rows), abs=1e-9)
+
+
+def test_a_frame_of_effects_has_a_row_for_each_place(fitted):
+    m, _ = fitted
+    found, lines = m.effects_.to_frame(), repr(m.effects_).splitlines()
+    assert lines[0] == f"<{len(m.effects_)} effects, base {shown(m.base_value_)}"
+    assert [line.split(":")[0].strip() for line in lines[1:]] == [effect.name for effect in m.effects_]
+    assert [*found.columns[:3]] == ["effect", "kind", "at"] and found.columns[-1] == "score"
+    for effect in m.effects_:
+        rows = found[found["effect"] == effect.name]
+        assert repr(effect).endswith(f", {shown(rows['score'].min())} to {shown(rows['score'].max())}")
+        if len(effect.axes) == 1 and isinstance(effect.axes[0], NumberAxis):
+            assert set(rows["kind"]) == {"line" if effect.slope is not None else "curve"}
+            scores = effect.number(rows["at"].to_numpy(float))[:, 0] - effect.mean[0]
+            assert rows["score"].to_numpy() == pytest.approx(scores, abs=1e-12)
+        elif len(effect.axes) == 1:
+            assert {*rows["at"]} >= {*effect.axes[0].levels, "other"} and set(rows["kind"]) == {"levels"}
+        else:
+            assert set(rows["kind"]) == {"grid"} and len(rows) == effect.values[..., 0].size
+
+
+def test_a_frame_of_effects_of_texts_and_classes():
+    frame = frame_of(60)
+    frame["t"] = frame["w"] + " so"
+    m = SparseClassifier(derive="none", text=["t"], names=True).fit(frame[["x", "t"]], frame["w"])
+    found = m.effects_.to_frame()
+    assert [*found.columns] == ["effect", "kind", "class", "at", "score"]
+    words = found[(found["kind"] == "words") & (found["class"] == m.effects_.classes[0])]
+    assert dict(zip(words["at"], words["score"], strict=True)) == pytest.approx(
+        {word: weight[0] for word, weight in m.effects_["t"].words.items()})
+    assert "words, " in repr(m.effects_["t"]) and "of the classes" in repr(m.effects_)

@@ -29,6 +29,8 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from test_groups import NAMES
+from test_groups import drawn as of_customers
 from tiers import ALL
 
 from vwlite import SparseClassifier, SparseRegressor, load_model
@@ -94,6 +96,66 @@ def test_grid_search_and_calibration():
     calibrated = CalibratedClassifierCV(SparseClassifier(loss="hinge"), cv=3).fit(x, y)
     assert calibrated.predict_proba(x).shape == (300, 2)
     assert calibrated.score(x, y) > 0.85
+
+
+def test_the_seed_is_accepted_and_changes_nothing():
+    x, y = drawn(rows=100)
+    made = [SparseClassifier(random_state=seed).fit(x, y) for seed in (None, 3, np.random.RandomState(1))]
+    assert same(made[0], made[1], x) and same(made[0], made[2], x)
+    assert clone(made[1]).get_params()["random_state"] == 3
+
+
+def test_weights_have_the_name_of_a_loaded_model(tmp_path):
+    made = SparseRegressor(algorithm="gd").fit(*drawn())
+    made.save(tmp_path / "m")
+    assert made.weights() == made.weights_ == load_model(tmp_path / "m").weights()
+
+
+@pytest.mark.parametrize("rows", [200, 1100])  # from 1,000 on, here, a tenth is held out after a race
+def test_rows_of_a_group_are_in_one_fold(vwlite, tmp_path, monkeypatch, rows):
+    """As by `--group`: the same file."""
+    pd = pytest.importorskip("pandas")
+    monkeypatch.setattr("vwlite.training.auto.selection.LARGE", 1000)
+    monkeypatch.setattr("vwlite.training.auto.learning.DERIVED_FROM", 300)
+    frame = pd.DataFrame(of_customers(rows, 0, rows // 20), columns=NAMES)
+    frame = frame.astype({"x": float})[["cust", "zip", "x", "y"]]
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    vwlite("train", tmp_path / "d.csv", "--label", "y", "--group", "cust", "-m", tmp_path / "m", "--quiet")
+    made = SparseClassifier(drop=["cust"])
+    made.fit(frame.drop(columns="y"), frame["y"], groups=frame["cust"]).save(tmp_path / "made")
+    assert (tmp_path / "made").read_bytes() == (tmp_path / "m").read_bytes()
+    without = SparseClassifier(drop=["cust"]).fit(frame.drop(columns="y"), frame["y"])
+    assert without.chosen_["loss"] < made.chosen_["loss"]
+
+
+def test_groups_of_a_matrix_are_words_or_numbers():
+    rows = [*of_customers(120, 0, 6)]
+    x, y = sp.csr_array([[int(z[1:]), float(x)] for _, _, z, x in rows]), [y for y, *_ in rows]
+    words = [cust[1:] for _, cust, *_ in rows]
+    of_words, of_numbers, of_rows = (
+        SparseClassifier().fit(x, y, groups=groups).chosen_
+        for groups in (words, np.array(words, dtype=float), range(len(rows))))
+    assert of_words == of_numbers != of_rows
+
+
+def test_groups_that_cannot_be():
+    x, y = drawn(rows=100)
+    groups = np.arange(100) % 9
+    for given, options, said in (
+        (groups[1:], {}, "X has 100 rows, but groups has 99 values"),
+        ([None, *groups[1:]], {}, "groups has no value at row 0, and each row needs a group"),
+        (groups % 3, {}, "groups: 3 groups, and 4 folds need one each"),
+        (groups, {"algorithm": "gd"}, "groups is for folds of algorithm='auto', and not gd: leave it out"),
+        (groups, {"passes": 1}, "groups needs folds, and so several passes"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            SparseClassifier(**options).fit(x, y, groups=given)
+    assert SparseRegressor().fit(x, y, groups=groups).report_
+
+
+def test_tags_say_what_frames_may_have():
+    tags = SparseClassifier().__sklearn_tags__().input_tags
+    assert tags.sparse and tags.string and tags.categorical and tags.allow_nan
 
 
 def test_behind_vectorizers():

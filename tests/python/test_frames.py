@@ -3,6 +3,7 @@
 import ctypes
 import math
 import pickle
+import sys
 from datetime import date, datetime
 from pathlib import Path
 
@@ -834,3 +835,10 @@ def test_a_regression_of_dates_and_words_is_refused_in_a_sentence(y, message):
     for X in (pd.DataFrame({"x": range(4)}), np.arange(4.0).reshape(-1, 1)):
         with pytest.raises(ValueError, match=f"^{message}"):
             SparseRegressor(algorithm="gd").fit(X, y)
+
+
+def test_a_frame_of_pandas_without_pyarrow_says_what_to_install(monkeypatch):
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "w": ["a", "b", "a"]})
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"X is a frame of pandas, which needs pyarrow: pip install 'vwlite.sklearn"):
+        SparseRegressor().fit(frame, [1, 2, 3])

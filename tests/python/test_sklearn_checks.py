@@ -6,7 +6,26 @@ pytest.importorskip("sklearn")
 
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from vwlite import SparseClassifier, SparseRegressor
+import vwlite
+
+
+class OfMatrices:
+    """The checks are of matrices, which are numbers: those of estimators that take categories and missing values make
+    matrices of NaN and of numbers that stand for categories, which only frames have."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = tags.input_tags.allow_nan = False
+        return tags
+
+
+class SparseClassifier(OfMatrices, vwlite.SparseClassifier):
+    pass
+
+
+class SparseRegressor(OfMatrices, vwlite.SparseRegressor):
+    pass
+
 
 ESTIMATORS = [
     SparseClassifier(), SparseRegressor(), SparseClassifier(algorithm="adagrad"),

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from vwlite.errors import DataError, NoInputError, UsageError, VwliteError
 
 SOURCE = "X"  # represents the matrix in messages, where a file has its path: before the row number
+OF_FIT = {"group": "groups"}  # options that are arguments of `fit`
 
 
 @contextmanager
@@ -26,6 +27,6 @@ def as_python() -> Iterator[None]:
 
 def python_message(text: str) -> str:
     """`--pa-c 2` as `pa_c 2`, `X:17:1:` as `row 17:`."""
-    text = re.sub(r"(?<![\w-])--?([a-z][a-z0-9-]*)", lambda m: m[1].replace("-", "_"), text)
+    text = re.sub(r"(?<![\w-])--?([a-z][a-z0-9-]*)", lambda m: OF_FIT.get(m[1], m[1].replace("-", "_")), text)
     text = text.replace("the model the model", "the model")  # the model has no file
     return re.sub(rf"\b{SOURCE}:(\d+)(:1)?:?", r"row \1:", text)

@@ -24,11 +24,14 @@ def is_frame(x: Any) -> bool:
 
 
 def frame_of(x: Any) -> Frame:
-    """A frame as the core reads it. ValueError if x has no columns."""
+    """A frame as the core reads it. ValueError if x has no columns; ImportError if pandas has no pyarrow."""
     if type(x).__module__ == "pyarrow.lib" and hasattr(x, "validate"):  # checks the lengths of its buffers
         x.validate()
     try:
         stream = x.__arrow_c_stream__()
+    except ImportError as e:
+        kind = type(x).__module__.partition(".")[0]
+        raise ImportError(f"X is a frame of {kind}, which needs pyarrow: pip install 'vwlite[sklearn]' ({e})") from None
     except Exception as e:
         why = _not_of_one_kind(x, e)
         if why is None:

@@ -27,6 +27,7 @@ from vwlite.core.tables.matrix import column_hashes
 from vwlite.core.text.feature_names import NameFinder, NameStore
 from vwlite.errors import DataError, UsageError
 from vwlite.estimators.errors import SOURCE, as_python
+from vwlite.estimators.rows import with_tags
 from vwlite.input.ahead import read_ahead
 from vwlite.input.diagnostics import not_finite
 from vwlite.input.parsing import Parsed
@@ -46,6 +47,7 @@ from vwlite.training.trainers import check_options, trainer_of
 
 NAME = "the model"  # in messages: the model that is continued
 ONE_PASS: dict[str, Any] = {"passes": 1, "holdout_period": None, "early_terminate": None}  # options of each `update`
+GROUPS = "groups"  # the parameter of `fit`
 BATCHES = 2  # prepared ahead of the learner
 MIN_JOURNAL = 1 << 16  # features between checkpoints of the state
 Array = Any  # of NumPy
@@ -72,14 +74,15 @@ class RowSource:
     rows: BatchSource | None = None
 
     def __init__(
-        self, columns: dict[str, Any], rows_of: RowsOf | None = None, finder: NameFinder | None = None
+        self, columns: dict[str, Any], rows_of: RowsOf | None = None, finder: NameFinder | None = None,
+        groups: Sequence[bytes] | None = None,
     ) -> None:
         """columns: of a frame, as a model stores them. rows_of: makes the rows; None: there is nothing to read. finder:
-        finds names of features in the first pass."""
+        finds names of features in the first pass. groups: the group of each row, which is its tag."""
         self.columns, self.may_be_table = columns, bool(columns)
         self.keys: list[str] = []
         self.sample = RowSample()
-        self._rows_of, self._names_of = rows_of, finder
+        self._rows_of, self._names_of, self._groups = rows_of, finder, groups
         self._ends = [0]  # the row after each batch of the last pass
         self._logs: dict[int, Any] = {}  # by that row, for batches that are prepared ahead
 
@@ -110,7 +113,7 @@ class RowSource:
         if self._samples and self.columns:
             self.sample.take(batch)
         names, log = names_in(rows, batch, end, finder), self._logs.pop(end, ())
-        return Parsed(batch, [], end, rows.rows, names=names, log=log)
+        return Parsed(self._with_groups(batch, end), [], end, rows.rows, names=names, log=log)
 
     def _take_log(self, end: int) -> None:
         """Keep the names in the batch that ends there. Called by the thread that fills it."""
@@ -120,8 +123,11 @@ class RowSource:
     def batch(self, number: int) -> Batch:
         assert self.rows is not None
         batch = Batch()
-        self.rows.fill(batch, self._ends[number])
-        return batch
+        return self._with_groups(batch, self.rows.fill(batch, self._ends[number]))
+
+    def _with_groups(self, batch: Batch, end: int) -> Batch:
+        """The batch that ends there, with the groups of its rows as tags."""
+        return batch if self._groups is None else with_tags(batch, self._groups[end - len(batch) : end])
 
 
 def batches_of(
@@ -178,17 +184,23 @@ class Report:
 
 
 def learn(
-    rows_of: Callable[[Settings], RowsOf], o: TrainOptions, names: list[bytes], columns: dict[str, Any]
+    rows_of: Callable[[Settings], RowsOf], o: TrainOptions, names: list[bytes], columns: dict[str, Any],
+    groups: Sequence[bytes] | None = None,
 ) -> tuple["FittedState", Report]:
     """Learn from a matrix, from the start.
 
     rows_of: makes the rows, for these settings. names: of the classes found in the data. columns: of a frame, as a
-    model stores them.
+    model stores them. groups: the group of each row, which shares a fold with the others of its group.
     """
+    if groups is not None:
+        o = replace(o, group=GROUPS)
     replace(o, names=None).check()  # names are not written to a file here
     model = read_model(o.initial, uncalibrated=True) if o.initial else None
     job = prepared(o, model, in_place=False)
     settings, store = job.resolved.settings, job.known.features
+    if groups is not None and settings.algorithm != AUTO.name:
+        raise UsageError(f"{GROUPS} is for folds of algorithm='auto', and not {settings.algorithm}: leave it out; "
+                         "GroupKFold of scikit-learn makes test sets of new groups")
     check_options(job)
     if not columns and "derive" in o.given and o.derive != "none":
         raise UsageError("--derive is for columns of frames, and X is a matrix: pass a frame, such as a DataFrame of "
@@ -198,7 +210,7 @@ def learn(
     _name(job.learner, names)
     finder = make_finder(settings, store) if store is not None else None
     progress = FitProgress(o)
-    trainer = trainer_of(job, RowSource(columns, rows_of(settings), finder), progress)
+    trainer = trainer_of(job, RowSource(columns, rows_of(settings), finder, groups), progress)
     progress.begin(trainer)
     trainer.run()
     return FittedState(progress.model_of(trainer)), Report(trainer.results(), trainer.pass_number)

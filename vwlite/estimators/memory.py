@@ -148,8 +148,18 @@ def _word(label: Any) -> str:
     return str(label)
 
 
+def groups_of(groups: Any, rows: int) -> list[bytes]:
+    """The group of each row as a word. ValueError if one is missing, or there are not as many as rows."""
+    words = words_of(groups)
+    if len(words) != rows:
+        raise ValueError(f"X has {rows} rows, but groups has {len(words)} values")
+    if "" in words:
+        raise ValueError(f"groups has no value at row {words.index('')}, and each row needs a group")
+    return [word.encode("utf-8", "surrogateescape") for word in words]
+
+
 def _is_missing(x: Any) -> bool:
-    return x is None or (isinstance(x, float) and math.isnan(x))
+    return x is None or (isinstance(x, float) and math.isnan(x)) or type(x).__name__ in ("NAType", "NaTType")
 
 
 def _importance(frame: Frame, name: str | None) -> Any:

@@ -91,6 +91,9 @@ _WEIGHT = Parameter(
     "class_weight", "Mapping[Any, float] | Literal['balanced'] | None", None,
     "A factor of sample_weight for each class; 'balanced': all classes have the same total weight.",
 )
+_RANDOM = Parameter(
+    "random_state", "Any", None, "Accepted and ignored: nothing is drawn at random, the same rows give the same model.",
+)
 _VERBOSE = Parameter("verbose", "bool", False, "Print the progress table of `vwlite train` on standard error.")
 
 
@@ -121,7 +124,7 @@ def parameters(specs: Mapping[str, Spec]) -> list[Parameter]:
         )
         for name, spec in specs.items()
     ]
-    return [*([_WEIGHT] if specs is OF_CLASSIFIER else []), *made, *COLUMNS, _VERBOSE]
+    return [*([_WEIGHT] if specs is OF_CLASSIFIER else []), *made, *COLUMNS, _RANDOM, _VERBOSE]
 
 
 def documented(parameters: Iterable[Parameter]) -> str:

@@ -130,6 +130,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True  # of frames
         return tags
 
     # --- options -----------------------------------------------------------------------------
@@ -248,7 +249,9 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
             del _STEPS[key]
         return self
 
-    def _learn(self, X: Any, label: Any, importance: Any, o: TrainOptions, names: list[bytes]) -> None:
+    def _learn(
+        self, X: Any, label: Any, importance: Any, o: TrainOptions, names: list[bytes], groups: Any = None
+    ) -> None:
         def rows_of(settings: Settings) -> RowsOf:
             def rows(columns: dict[str, Any], derives: bool, logs: bool) -> BatchSource:
                 if columns:
@@ -259,7 +262,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
         with as_python():
             columns = self._schema.stored() if self._schema is not None else {}
-            learned, report = learn(rows_of, o, names, columns)
+            learned, report = learn(rows_of, o, names, columns, _groups(X, groups))
             if self._schema is not None:
                 self._schema = Schema.restored(learned.model().columns)  # with n-grams of texts, or without
         self._learned, self._sparse_coef = learned, False
@@ -304,14 +307,15 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
     # --- the weights -------------------------------------------------------------------------
 
-    @property
-    def weights_(self) -> list[tuple[str | int, Any]]:
+    def weights(self) -> list[tuple[str | int, Any]]:
         """Pairs of feature and weight, by decreasing |weight|, without zeros: `load_model(...).weights()`."""
         from vwlite.estimators.learned import FittedState
         from vwlite.estimators.loaded import LoadedModel
 
         check_is_fitted(self)
         return LoadedModel(FittedState(self._learned.model())).weights()
+
+    weights_ = property(weights)
 
     def explain(self, X: Any, top: int = 5) -> list[dict[str, Any]]:
         """What features contribute to the score of each row, as `vwlite explain --json` says it: the score, which is
@@ -432,11 +436,23 @@ def _importance(X: Any, sample_weight: Any) -> Any:
     """The weight of each row; None means 1."""
     if sample_weight is None:
         return None
-    rows = X.rows if isinstance(X, Frame) else X.shape[0]
-    weight = _check_sample_weight(sample_weight, np.empty((rows, 1)), dtype=np.float64)
+    weight = _check_sample_weight(sample_weight, np.empty((_rows_in(X), 1)), dtype=np.float64)
     if weight.size and weight.min() < 0:
         raise ValueError(f"sample_weight: the weight {weight.min():g} of row {weight.argmin()} is negative")
     return weight
+
+
+def _groups(X: Any, groups: Any) -> list[bytes] | None:
+    """The group of each row; None without groups."""
+    if groups is None:
+        return None
+    from vwlite.estimators.memory import groups_of
+
+    return groups_of(groups, _rows_in(X))
+
+
+def _rows_in(X: Any) -> int:
+    return int(X.rows if isinstance(X, Frame) else X.shape[0])
 
 
 _STEPS: dict[object, tuple[int, _Sparse, dict[str, Any]]] = {}  # running: the thread, and the attributes before
@@ -599,9 +615,13 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
 
     # --- learning ----------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SparseClassifier":
-        """Learn from the start, in `passes` passes. Returns the estimator."""
-        return self._transaction(lambda: self._fit(X, y, sample_weight))
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "SparseClassifier":
+        """Learn from the start, in `passes` passes. Returns the estimator.
+
+        groups: the group of each row, such as its customer, as by `--group`: rows of a group are in one fold of
+        algorithm="auto", so that it learns for new groups, and its losses are those of new groups.
+        """
+        return self._transaction(lambda: self._fit(X, y, sample_weight, groups))
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Any, Array, Any]:
         """X, y, the classes in y, and the importance of the rows."""
@@ -614,12 +634,12 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         check_classification_targets(found if found.size <= FEW_CLASSES else y)
         return X, y, found if found is not y else _unique(y), _importance(X, sample_weight)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         X, y, found, importance = self._checked(X, y, sample_weight, True)
         more = self._declare(found, self._shaping())
         names = self._new_names(y)
         label = self._labels(y)
-        self._learn(X, label, self._class_importance(y, importance), self._options(more), names)
+        self._learn(X, label, self._class_importance(y, importance), self._options(more), names, groups)
         self._more = more
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> "SparseClassifier":
@@ -726,15 +746,15 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
     def _default_loss(self, algorithm: str) -> str:
         return "squared"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SparseRegressor":
-        """Learn from the start, in `passes` passes. Returns the estimator."""
-        return self._transaction(lambda: self._fit(X, y, sample_weight, True))
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "SparseRegressor":
+        """Learn from the start, in `passes` passes. groups: as of `SparseClassifier.fit`. Returns the estimator."""
+        return self._transaction(lambda: self._fit(X, y, sample_weight, True, groups))
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SparseRegressor":
         """Learn from more rows in one pass, as `vwlite train -i` does. Returns the estimator."""
         return self._transaction(lambda: self._fit(X, y, sample_weight, False))
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, restart: bool) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, restart: bool, groups: Any = None) -> None:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         first = restart or not hasattr(self, "_learned")
@@ -743,7 +763,7 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
         o = self._options({})
         label, importance = self._labels(y, o.typed), _importance(X, sample_weight)
         if restart:
-            self._learn(X, label, importance, o, [])
+            self._learn(X, label, importance, o, [], groups)
         elif first:
             self._begin(X, label, importance, replace(o, **ONE_PASS), [])
         else:

@@ -11,7 +11,7 @@ means (`means` in its header). All code that shows or exports a model by columns
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, product
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from vwlite.input.schema import OPTIONAL, Schema
 from vwlite.model.file import Model
 from vwlite.model.weights import intercept_key
 from vwlite.names import absent_name, namespace_of
+from vwlite.output.text import shown
 from vwlite.records import record
 
 MOST_Z = 4.0  # standardized values are clipped to this
@@ -49,6 +50,11 @@ class NumberAxis:
     @property
     def size(self) -> int:
         return len(self.knots) + 1
+
+    @property
+    def names(self) -> list[Any]:
+        """Of the places: the knots, and NaN for a missing number."""
+        return [*self.knots.tolist(), np.nan]
 
 
 @record(frozen=True)
@@ -77,6 +83,11 @@ class LevelAxis:
     @property
     def size(self) -> int:
         return len(self.levels) + 2
+
+    @property
+    def names(self) -> list[Any]:
+        """Of the places: the levels, other words, and None for a missing word."""
+        return [*self.levels, "other", None]
 
     @property
     def full_name(self) -> str:
@@ -125,6 +136,30 @@ class Effect:
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple(axis.column for axis in self.axes) or (self.name,)
+
+    @property
+    def kind(self) -> str:
+        if len(self.axes) > 1:
+            return "grid"
+        if not self.axes:
+            return "words"
+        return "levels" if isinstance(self.axes[0], LevelAxis) else "curve" if self.slope is None else "line"
+
+    def rows(self) -> Iterator[tuple[tuple[Any, ...], Numbers]]:
+        """What is added at each place less the mean, [classes]; a line has the places 0 and 1. Of a text, what each of
+        its words adds."""
+        yield from (((word,), weight) for word, weight in self.words.items())
+        if self.slope is not None:
+            yield from (((float(x),), x * self.slope - self.mean) for x in (0, 1))
+        added = (self.values - self.mean).reshape(-1, len(self.mean))
+        yield from zip(product(*(axis.names for axis in self.axes)), added, strict=bool(self.axes))
+
+    def __repr__(self) -> str:
+        found = np.array([value for _, value in self.rows()] or [self.mean])
+        size = len(self.words) or (2 if self.slope is not None else " x ".join(str(len(a.names)) for a in self.axes))
+        what = {"line": "line", "words": f"{size} words", "grid": f"grid of {size}"}.get(
+            self.kind, f"{self.kind} of {size} places")
+        return f"{self.name}: {what}, {shown(float(found.min()))} to {shown(float(found.max()))}"
 
     def number(self, x: Numbers) -> Numbers:
         """The effect of values of the one column, a number, of which NaN is a missing one: [len(x), classes]."""
@@ -192,6 +227,29 @@ class Effects:
 
     def __getitem__(self, name: str) -> Effect:
         return self._by_name[name]
+
+    def __repr__(self) -> str:
+        of = f" of the classes {', '.join(self.classes)}" if self.classes else ""
+        base = ", ".join(shown(x) for x in self.base.tolist())
+        return "\n  ".join([f"<{len(self)} effects{of}, base {base}", *map(repr, self)]) + ">"
+
+    def to_frame(self) -> Any:
+        """A pandas.DataFrame with a row for each place of each effect, and each class: effect, kind (curve, line,
+        levels, words, grid), class if there are several, the place (at; of products at_2 and at_3 too), and what is
+        added to the score there, less the mean. ImportError without pandas."""
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise ImportError("to_frame needs pandas: pip install pandas") from None
+        found = []
+        for effect in self:
+            for place, added in effect.rows():
+                at = {f"at_{i}" if i > 1 else "at": name for i, name in enumerate(place, 1)}
+                for name, score in zip(self.classes or [None], added.tolist(), strict=True):
+                    found.append({"effect": effect.name, "kind": effect.kind, "class": name, **at, "score": score})
+        most = max((len(effect.axes) for effect in self), default=1)
+        names = ["effect", "kind", *["class"] * bool(self.classes), "at", *(f"at_{i}" for i in range(2, most + 1))]
+        return DataFrame(found, columns=[*names, "score"])
 
     @cached_property
     def _by_name(self) -> dict[str, Effect]:
