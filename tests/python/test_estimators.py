@@ -146,7 +146,7 @@ def test_groups_that_cannot_be():
         ([None, *groups[1:]], {}, "groups has no value at row 0, and each row needs a group"),
         (groups % 3, {}, "groups: 3 groups, and 4 folds need one each"),
         (groups, {"algorithm": "gd"}, "groups is for folds of algorithm='auto', and not gd: leave it out"),
-        (groups, {"passes": 1}, "groups needs folds, and so several passes"),
+        (groups, {"passes": 1}, "groups needs folds, and so several passes: leave passes 1 out"),
     ):
         with pytest.raises(ValueError, match=said):
             SparseClassifier(**options).fit(x, y, groups=given)

@@ -96,7 +96,8 @@ class DataReader:
         self.data = data
         self.once = self._reads_once() and not data.in_passes
         if data.options.group is not None and self.once:
-            raise UsageError("--group needs folds, and so several passes: name files, and leave --passes 1 out")
+            how = "leave --passes 1 out" if "passes" in data.options.given else "name files"
+            raise UsageError(f"--group needs folds, and so several passes: {how}")
 
     def _reads_once(self) -> bool:
         """Whether the data are read once only."""
