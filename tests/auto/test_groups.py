@@ -126,7 +126,8 @@ def test_the_model_does_not_have_the_column(vwlite, trained):
 def test_what_has_no_folds_is_refused(vwlite, here):
     write("a.csv", [(i % 2, f"c{i % 3}", "z", i) for i in range(100)])
     run = ["train", "--label", "y", "--group", "cust"]
-    assert "--group: 3 groups, and 4 folds need one each" in vwlite(*run, "a.csv", code=65).err
+    Path("one.csv").write_text("y,cust,x\n" + "".join(f"{i % 2},c,{i}\n" for i in range(100)))
+    assert "--group: all rows are of one group, and" in vwlite(*run, "one.csv", code=65).err
     assert "vwlite split --group makes a test set" in vwlite(*run, "a.csv", "--algorithm", "gd", code=2).err
     assert "vwlite split --group" in vwlite(*run, "a.csv", "--algorithm", "gd", "--passes", "3", code=2).err
     assert "--group and --tag cannot be used together" in vwlite(*run, "a.csv", "--tag", "zip", code=2).err
@@ -139,6 +140,24 @@ def test_what_has_no_folds_is_refused(vwlite, here):
     assert "b.csv:3:1: column cust: an empty cell" in vwlite(*run, "b.csv", code=65).err
     write("c.csv", [(i % 2, f"c{max(i - 70, 0)}", "z", i) for i in range(100)])
     assert "one group has 71 of 100 examples" in vwlite(*run, "c.csv").err
+
+
+@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("how", [[], ["--classes", "auto"], ["--loss", "quantile"]])
+def test_few_groups_are_a_fold_each(how, count, vwlite, here):
+    """A column that only says which group a row is of, whose effect no other group has, does not help."""
+    draw = random.Random(1)
+    rows = [(i % count if draw.random() < 0.6 else draw.randrange(count), f"c{i % count}", f"z{i % count}", i % 7)
+            for i in range(200)]
+    write("a.csv", rows)
+    found = {}
+    for option in ("--group", "--drop"):
+        vwlite("train", "a.csv", "--label", "y", option, "cust", *how, "-m", "m", "--report", "r")
+        results = json.loads(Path("r").read_text())["results"]
+        found[option] = next(value for name, value in results.items() if name.endswith("average_loss"))
+    assert found["--group"] > 1.05 * found["--drop"]
+    said = vwlite("train", "a.csv", "--label", "y", "--group", "cust", *how, "-m", "m").err
+    assert f"note: --group: there are only {count} groups, so that the loss may not be that of new groups" in said
 
 
 # --- groups that columns show ---------------------------------------------------------------------------------------

@@ -252,17 +252,22 @@ BAD = 'y,g,t\n1,a,"2026-01-01"\n\n0,"b\nb" ,2026-01-02\n0,{},{}\n'
 
 
 @pytest.mark.parametrize(("text", "words", "said"), [
-    (BAD.format("", "2026-01-03"), ["--group", "g"], "a.csv:6:3: column g: an empty cell"),
+    (BAD.format("", "2026-01-03"), ["--group", "g"], "a.csv:6:3: column g: an empty cell, and each row needs a group: "
+                                                     "write one there, or leave these rows out"),
     (BAD.format('"c,\nc"', ""), ["--time", "t"], "a.csv:7:4: column t: an empty cell"),
     (BAD.format("c", "soon"), ["--time", "t"], "a.csv:6:5: column t: 'soon' is not a time: expected a date"),
     (BAD.format("c", "2026-02-30"), ["--time", "t"], "a.csv:6:5: column t: '2026-02-30' is not a time"),
-    (BAD.format("c", "17"), ["--time", "t"], "a.csv:6:5: column t: '17' is not a time: expected a date, as in"),
+    (BAD.format("c", "17"), ["--time", "t"], "a.csv:6:5: column t: '17' is not a time: expected a date, as in the rows "
+                                            "before: write all as one of them"),
     (BAD.format("c", "1,2"), ["--group", "g"], "a.csv:6:1: a row of 4 cells, but there are 3 columns"),
     (BAD.format("c", '"1'), ["--group", "g"], "a.csv:6:1: a quote that is never closed"),
     (BAD.format("c", "2026-01-03"), ["--group", "h"], "a.csv:1:1: --group h: no such column"),
     (BAD.format("c", "2026-01-03"), ["--stratify"], "--stratify needs --label NAME"),
     ("y,g\n1,a\n", [], "would be empty"),
-    ("y,t\n1,5\n0,5\n", ["--time", "t"], "TRAIN would be empty: there are 2 rows, and too few times"),
+    ("y,t\n1,5\n0,5\n", ["--time", "t"], "TRAIN would be empty: there are 2 rows of one time: leave --time out"),
+    ("y,t\n1,5\n0,6\n", ["--time", "t", "--test", "0.9"], "TRAIN would be empty: there are 2 rows of 2 times: try"),
+    ("y,g\n1,a\n0,a\n", ["--group", "g"], "TEST would be empty: there are 2 rows of one group: leave --group out"),
+    ("y,g\n1,a\n0,b\n1,c\n", ["--group", "g"], "there are 3 rows of 3 groups: try another --seed or --test"),
     ("y,g\n", [], "a.csv: there are no rows"),
     ("", [], "a.csv: there are no rows"),
     ("y,g,g\n1,a,b\n0,c,d\n", ["--group", "g"], "a.csv:1:1: two columns are called 'g'"),

@@ -144,7 +144,7 @@ def test_groups_that_cannot_be():
     for given, options, said in (
         (groups[1:], {}, "X has 100 rows, but groups has 99 values"),
         ([None, *groups[1:]], {}, "groups has no value at row 0, and each row needs a group"),
-        (groups % 3, {}, "groups: 3 groups, and 4 folds need one each"),
+        (groups % 1, {}, "groups: all rows are of one group"),
         (groups, {"algorithm": "gd"}, "groups is for folds of algorithm='auto', and not gd: leave it out"),
         (groups, {"passes": 1}, "groups needs folds, and so several passes: leave passes 1 out"),
     ):

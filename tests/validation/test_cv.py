@@ -8,6 +8,7 @@ import random
 import signal
 import statistics
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import mmh3
@@ -103,7 +104,14 @@ def test_what_cannot_be_is_a_sentence(vwlite):
     assert vwlite("cv", "no.csv", code=66).err == "no.csv: No such file or directory\n"
     said = vwlite("cv", "a.csv", "--label", "y", code=65).err
     assert said == "a.csv: 2 examples with a label, and each of 5 folds needs one: --folds K takes fewer\n"
-    assert "few groups" in vwlite("cv", "a.csv", "--label", "y", "--group", "g", "--folds", "9", code=65).err
+    said = vwlite("cv", "a.csv", "--label", "y", "--group", "g", "--folds", "9", code=65).err
+    assert said == "--group g: 2 groups, and each of 9 folds needs one: --folds 2 takes fewer\n"
+    Path("one.csv").write_text("y,g\n1,a\n0,a\n")
+    said = vwlite("cv", "one.csv", "--label", "y", "--group", "g", code=65).err
+    assert said == "--group g: 1 group, and each of 5 folds needs one: leave --group out\n"
+    Path("gap.csv").write_text("y,g\n1,a\n0,\n")
+    said = vwlite("cv", "gap.csv", "--label", "y", "--group", "g", code=65).err
+    assert "gap.csv:3:3: column g: an empty cell, and each row needs a group: write one there" in said
     assert "--group no: no such column" in vwlite("cv", "a.csv", "--label", "y", "--group", "no", code=65).err
     assert "both --label and --drop" in vwlite("cv", "a.csv", "--label", "y", "--drop", "y", code=2).err
     Path("lines").write_text("".join(f"__label__a b{k}\n" for k in range(50)))
@@ -262,6 +270,34 @@ def test_rows_without_a_label_stay_where_the_hash_of_their_bytes_puts_them(parts
     for k, (_, test) in enumerate(found):
         kept = {row.decode() + "\n" for row in test.split(b"\n")[1:-1]}
         assert {row for row in rows if row[0] == "," and fold_of(row[:-1], 5) == k} == {x for x in kept if x[0] == ","}
+
+
+@pytest.mark.parametrize("groups", [2, 3, 5, 8])
+@pytest.mark.parametrize("folds", [2, 3, 5])
+def test_no_fold_is_without_a_group(groups, folds, vwlite):
+    """Groups stay where their hashes put them, unless that leaves a fold empty."""
+    names = [f"site{k}" for k in range(groups)]
+    rows = [f"{k % 2},{names[k % groups]},{k * k % 17}\n" for k in range(40 * groups)]
+    Path("a.csv").write_text("y,site,x\n" + "".join(rows))
+    run = ["cv", "a.csv", "--label", "y", "--group", "site", "--folds", str(folds), "--json", *GD]
+    if groups < folds:
+        assert f"{groups} groups, and each of {folds} folds needs one" in vwlite(*run, code=65).err
+        return
+    in_order = sorted(names, key=lambda name: mmh3.hash64(name.encode(), 0, signed=False)[0])
+    by_hash = [fold_of(name, folds) for name in in_order]
+    ends = [int(k * groups / folds + 0.5) for k in range(folds + 1)]
+    even = [end - begin for begin, end in pairwise(ends)]
+    counts = [by_hash.count(k) for k in range(folds)] if len({*by_hash}) == folds else even
+    assert json.loads(vwlite(*run).out)["rows"] == [40 * count for count in counts]
+
+
+def test_each_of_three_groups_is_predicted_by_the_others(vwlite):
+    rows = [f"{int(k % 7 + k % 3 > 4)},site{k % 3},{k % 7}\n" for k in range(120)]
+    Path("a.csv").write_text("y,site,x\n" + "".join(rows))
+    for folds, sites in ((3, 3), (2, 2)):  # a training has two groups, and one
+        Path("b.csv").write_text("y,site,x\n" + "".join(row for row in rows if int(row[6]) < sites))
+        run = ["cv", "b.csv", "--label", "y", "--group", "site", "--folds", str(folds), "--json"]
+        assert json.loads(vwlite(*run).out)["rows"] == [40] * folds
 
 
 def test_folds_of_different_losses_are_not_one_table(vwlite):

@@ -31,6 +31,7 @@ from vwlite.output.text import printable
 from vwlite.runs.frame import RunFrame
 
 MOST_LABELS = 1000
+EMPTY = "an empty cell, and each row needs a {}: write one there, or leave these rows out"
 MOST_DIFFERENT = 100_000  # rows that are counted
 MANY_COPIES = 10  # of each row, on average
 _LABEL = re.compile(rb"^\s*(__label__\S*|[^\s|']*)")  # of fastText; of VW text and libsvm
@@ -50,6 +51,7 @@ class Rule:
         self.different: set[float] = set()  # numbers of all rows, up to a little over MOST_DIFFERENT
         self._copies = Counter[bytes]()  # of each row, so far
         self._are_dates: bool | None = None
+        self.is_folds = len(shares) > 2
         self.kind = "times" if o.by_time else "groups" if o.group else "different rows"
         self.option = "--time" if o.by_time else "--group" if o.group else "--label"
         self.column = o.by_time or o.group or (o.label if o.stratify else None)
@@ -70,10 +72,35 @@ class Rule:
                 found.setdefault(label, array("d" if self._o.by_time else "Q")).append(number)
             if len(found) > MOST_LABELS:
                 raise DataError(f"--stratify: more than {MOST_LABELS:,} labels are no classes: leave the option out")
+        if self._o.group and self.is_folds:
+            self._deal_groups(stop)
         for label, numbers in found.items():
             ordered = np.sort(np.asarray(numbers))
             self._ends[label] = tuple(self._end(ordered, share * len(ordered)) for share in self.shares)
         self._copies.clear()
+
+    def _deal_groups(self, stop: Callable[[], bool]) -> None:
+        """See that each fold has a group. Where the hashes leave one empty, folds have equal numbers of groups, in the
+        order of their hashes. DataError for fewer groups than folds."""
+        folds, numbers = len(self.shares) - 1, set[float]()
+        for rows in self.rows(stop):
+            numbers.update(number for _, number in self._numbers(rows))
+            if len(self._per_part(numbers)) == folds:
+                return
+        if 0 < len(numbers) < folds:
+            take = f"--folds {len(numbers)} takes fewer" if len(numbers) > 1 else "leave --group out"
+            groups = f"{len(numbers)} group{'s' * (len(numbers) > 1)}"
+            raise DataError(f"--group {self._o.group}: {groups}, and each of {folds} folds needs one: {take}")
+        if numbers:
+            ordered = np.array(sorted(numbers), np.uint64)
+            self._ends[b""] = tuple(self._end(ordered, share * len(ordered)) for share in self.shares)
+
+    def _per_part(self, numbers: Iterable[float]) -> Counter[int]:
+        return Counter(bisect_left(self._ends[b""], x) for x in numbers)
+
+    def groups(self) -> Counter[int]:
+        """How many groups each part has, of those that were counted."""
+        return self._per_part(self.different)
 
     def _end(self, ordered: Any, rows: Fraction) -> float:
         k = math.ceil(rows) if self._o.by_time else math.floor(rows + Fraction(1, 2))
@@ -94,7 +121,7 @@ class Rule:
         """For each row its label, if these have shares, and its number. DataError."""
         o = self._o
         if b"" in rows.values and not o.stratify:
-            raise rows.bad(rows.values.index(b""), "an empty cell, and each row needs one")
+            raise rows.bad(rows.values.index(b""), EMPTY.format(self.kind[:-1]))
         if o.by_time:
             return ((b"", -self._time(rows, row)) for row in range(len(rows.values)))
         if o.stratify and FORMATS[rows.format].is_table and rows.format not in OF_TEXT and not rows.column:
@@ -119,6 +146,13 @@ class Rule:
         return [f"{rows:,} rows, of which {number} are different; {has}: equal rows are in one file; --copies apart "
                 "takes them one by one"]
 
+    def of_few(self) -> str:
+        """How many different ones the rows are, and what to do if these leave a part empty."""
+        n, options = len(self.different), "--test" if self._o.by_time else "--seed or --test"
+        if n == 1 and (self._o.group or self._o.by_time):
+            return f" of one {self.kind[:-1]}: leave {self.option} out"
+        return f" of {n:,} {self.kind}: " + ("--folds K takes fewer" if self.is_folds else f"try another {options}")
+
     def _own_hashes(self, rows: Rows) -> Iterator[int]:
         keys = [*map(whole, rows.values)] if self._o.group else rows.keys
         if self._o.copies == "apart":
@@ -142,6 +176,8 @@ class Rule:
                 time = float(value)
         if not math.isfinite(time):
             one = A_TIME if self._are_dates is None else f"a {'date' if is_date else 'number'}, as in the rows before"
+            if self._are_dates is (IS_NUMBER.fullmatch(value) is not None):
+                one += ": write all as one of them"
             raise rows.bad(row, f"'{shown(value)}' is not a time: expected {one}")
         self._are_dates = is_date
         return time
@@ -200,12 +236,14 @@ def divided(rule: Rule, stop: Callable[[], bool]) -> Iterator[tuple[Rows, list[i
         yield rows, rule.parts(rows)
 
 
-def check_sizes(train: int, test: int, data: Sequence[str], few: str, names: Sequence[str] = ("TRAIN", "TEST")) -> None:
-    """DataError if there are no rows, or all are in one of two parts. few: what is divided. names: of the parts."""
+def check_sizes(
+    rule: Rule, train: int, test: int, data: Sequence[str], names: Sequence[str] = ("TRAIN", "TEST")
+) -> None:
+    """DataError if there are no rows, or all are in one of two parts. names: of the parts."""
     if not train + test:
         raise DataError(f"{' '.join(data) or '<stdin>'}: there are no rows")
     if not (train and test):
-        raise DataError(f"{names[not test]} would be empty: there are {train + test:,} rows, and too few {few}")
+        raise DataError(f"{names[not test]} would be empty: there are {train + test:,} rows{rule.of_few()}")
 
 
 def divide(rule: Rule, paths: Sequence[str], frame: RunFrame) -> list[PartFile]:
@@ -223,7 +261,7 @@ def divide(rule: Rule, paths: Sequence[str], frame: RunFrame) -> list[PartFile]:
             train.take(rows, [number != 1 for number in numbers])
         if frame.signal is not None:
             return []
-        check_sizes(train.rows, test.rows, frame.options.data, rule.kind)
+        check_sizes(rule, train.rows, test.rows, frame.options.data)
         for part in parts:
             part.finish()
         if not frame.commit(partial(commit_together, train.file, test.file)):

@@ -27,7 +27,8 @@ class CvOptions(TrainOptions):
     Prints the measures of `vwlite evaluate`: mean, standard deviation over the folds, and the value of each fold. Folds
     are those of --algorithm auto, by the contents of rows without their label: copies of a row are in one fold; where
     there are few different rows, each is in all folds evenly. With --group NAME, a group with hash h (`vwlite split`)
-    is in fold floor(K h). The options are those of `vwlite train`. DATA are files.
+    is in fold floor(K h); if that leaves a fold without groups, folds have equal numbers of them, by ascending h: with
+    K groups, one each. The options are those of `vwlite train`. DATA are files.
     """
 
     folds: int = option(5, "--folds", group=PASSES, type=Whole(2, 20), metavar="K", help="The number of folds.")

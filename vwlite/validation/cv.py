@@ -56,11 +56,13 @@ def cv(o: CvOptions) -> int:
         rule = Rule(of_rows, [Fraction(k, o.folds) for k in range(o.folds + 1)], hashes)
         folds = Folds(divided(rule, frame.stopped), o.folds)
         found: list[list[Value]] = []
+        groups = rule.groups()
         for k, rows in enumerate(folds.rows if frame.signal is None else (), 1):
             names = (f"the training rows of fold {k}", f"fold {k}")
-            check_sizes(sum(folds.rows) - rows, rows, o.data, rule.kind, names)
+            check_sizes(rule, sum(folds.rows) - rows, rows, o.data, names)
             name = f"the model of fold {k}"
-            model = _trained(training, data, folds.part(k, held_out=False), name, frame)
+            how = _training(o, by_group=sum(groups.values()) - groups[k] > 1)
+            model = _trained(how, data, folds.part(k, held_out=False), name, frame)
             if model is not None:
                 found.append(_evaluated(model, name, data, folds.part(k, held_out=True), k, frame))
             if frame.signal is not None:
@@ -102,11 +104,12 @@ class Folds:
         return Part(found)
 
 
-def _training(o: CvOptions) -> TrainOptions:
-    """The options of a training. Only folds of auto have groups; else the column is dropped."""
+def _training(o: CvOptions, *, by_group: bool = True) -> TrainOptions:
+    """The options of a training. Only folds of auto have groups, if there are several; else the column is dropped."""
     own = {f.name: getattr(o, f.name) for f in fields(TrainOptions)}
     found = TrainOptions(**own | {"quiet": True, "given": o.given & own.keys()})
-    if o.group is None or resolve(o.typed, given=o.given, passes=o.passes).settings.algorithm == AUTO.name:
+    algorithm = resolve(o.typed, given=o.given, passes=o.passes).settings.algorithm
+    if o.group is None or (by_group and algorithm == AUTO.name):
         return found
     return replace(found, group=None, drop=(*o.drop, (o.group,)))
 

@@ -17,6 +17,7 @@ from vwlite.runs.notes import Notes, together
 from vwlite.training.auto.auto_data import AutoData
 from vwlite.training.auto.loader import without_empty
 from vwlite.training.auto.reading import DataReader, Learning
+from vwlite.training.auto.selection import FOLDS
 from vwlite.training.trainer import Job, Trainer
 
 if TYPE_CHECKING:
@@ -108,7 +109,9 @@ class DataTrainer(Trainer, Learning):
         if 0 < n < FEW and self.data.validation is None:
             yield f"only {n} example{'s' * (n > 1)}: the loss on new data may be far from the one above"
         if self.options.group is not None and n:
-            largest = max(Counter(self.data.summary.contents).values())
-            if self.has_begun or 2 * largest > n:
-                why = "too few examples for folds" if self.has_begun else f"one group has {largest:,} of {n:,} examples"
+            sizes = Counter(self.data.summary.contents)
+            largest = max(sizes.values())
+            if self.has_begun or 2 * largest > n or len(sizes) < FOLDS:
+                why = ("too few examples for folds" if self.has_begun else f"there are only {len(sizes)} groups"
+                       if len(sizes) < FOLDS else f"one group has {largest:,} of {n:,} examples")
                 yield f"--group: {why}, so that the loss may not be that of new groups"

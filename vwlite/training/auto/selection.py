@@ -36,6 +36,7 @@ KINDS = len(RATES)
 COLUMNS = 2 * KINDS  # scores of an example: by the last weights of each kind, then by their averages
 STATE = COLUMNS + 3  # numbers of a feature after a pass
 FOLDS = 4
+FOLDS_OF_FEW = bytes([0, 3, 1]) + bytes(253)  # of two or three groups: one in each half, and in each parity
 HELD_OUT = 10  # one of so many examples is held out
 IS_FIRST = bytes([1]) + bytes(255)  # a table for bytes.translate: 1 for fold 0
 HELD_OUT_FOLDS = 2  # the first one is held out, the second one is empty
@@ -239,7 +240,14 @@ class Selection:
         known, groups = data.summary, data.groups
         self.folds_in_file = found = bytearray(known.examples)
         if known.grouped or groups is not None:
-            folds_of_groups(known.contents if groups is None else groups, found, folds)
+            groups = known.contents if groups is None else groups
+            count = len({*groups}) if folds > 1 else folds
+            if count < min(folds, 2):
+                raise OverflowError("--group: all rows are of one group, and the loss of new groups needs rows of two: "
+                                    "leave the option out, and --drop the column")
+            folds_of_groups(groups, found, min(count, folds))
+            if count < folds:
+                found[:] = found.translate(FOLDS_OF_FEW)
         else:
             folds_of(known.contents, known.feature_counts, known.labels, found, folds)
         if folds:
