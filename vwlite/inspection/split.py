@@ -148,10 +148,12 @@ class Rule:
 
     def of_few(self) -> str:
         """How many different ones the rows are, and what to do if these leave a part empty."""
-        n, options = len(self.different), "--test" if self._o.by_time else "--seed or --test"
-        if n == 1 and (self._o.group or self._o.by_time):
+        n = len(self.different)
+        if not self._o.group and not self._o.by_time:
+            return f", and too few {self.kind}"
+        if n == 1:
             return f" of one {self.kind[:-1]}: leave {self.option} out"
-        return f" of {n:,} {self.kind}: " + ("--folds K takes fewer" if self.is_folds else f"try another {options}")
+        return f" of {n:,} {self.kind}: try another {'' if self._o.by_time else '--seed or '}--test"
 
     def _own_hashes(self, rows: Rows) -> Iterator[int]:
         keys = [*map(whole, rows.values)] if self._o.group else rows.keys

@@ -23,7 +23,7 @@ from vwlite.algorithms.losses import called
 from vwlite.algorithms.memory import available_memory, table_needs
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import AUTO
-from vwlite.core.auto.folds import folds_of, folds_of_groups
+from vwlite.core.auto.folds import folds_of
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
@@ -48,6 +48,7 @@ from vwlite.runs.source import Source
 from vwlite.training.auto.data import Batches, DrawnExamples
 from vwlite.training.auto.final_choice import loss_of
 from vwlite.training.auto.reading import is_large, learnable, with_label_words
+from vwlite.training.auto.selection import deal_groups
 from vwlite.training.auto.space import Point, Scale, Setting, Space, Value, words_of
 from vwlite.training.auto.sparse import JudgedLearner, LearnerMaker, grid_of, learn_all
 from vwlite.training.auto.sparse_trainer import DECIDING, FEATURE, first_lines
@@ -377,7 +378,7 @@ class Tuner:
         summary, n = self.data.summary, int(self.data.summary.examples)
         folds = bytearray(n)
         if summary.grouped:
-            folds_of_groups(summary.contents, folds, self.auto.race.folds)
+            deal_groups(summary.contents, folds, self.auto.race.folds)
         else:
             folds_of(summary.contents, summary.feature_counts, summary.labels, folds, self.auto.race.folds)
         self._set_folds(np.frombuffer(folds, np.uint8))
@@ -386,7 +387,7 @@ class Tuner:
         found: list[Rung] = []
         for number, (part, passes) in enumerate(((n / 9, 2), (n / 3, 4), (n, most)), 1):
             size = n if part == n else min(max(part, FEWEST[number - 1]), n)
-            some = [0] if size >= FEWEST[0] and part < n else list(range(self.auto.race.folds))
+            some = [0] if size >= FEWEST[0] and part < n else sorted({*folds})
             after = sorted(named.meant) if named is not None else [p for p in POWERS if p <= passes]  # type: ignore
             found.append(Rung(number, size / n, some, after, part == n))
         return found

@@ -240,14 +240,7 @@ class Selection:
         known, groups = data.summary, data.groups
         self.folds_in_file = found = bytearray(known.examples)
         if known.grouped or groups is not None:
-            groups = known.contents if groups is None else groups
-            count = len({*groups}) if folds > 1 else folds
-            if count < min(folds, 2):
-                raise OverflowError("--group: all rows are of one group, and the loss of new groups needs rows of two: "
-                                    "leave the option out, and --drop the column")
-            folds_of_groups(groups, found, min(count, folds))
-            if count < folds:
-                found[:] = found.translate(FOLDS_OF_FEW)
+            deal_groups(known.contents if groups is None else groups, found, folds)
         else:
             folds_of(known.contents, known.feature_counts, known.labels, found, folds)
         if folds:
@@ -492,6 +485,17 @@ class Selection:
     def _predict(self, scores: Any, u: Sequence[float], at: int, out: Any) -> None:
         """Write predictions of examples from `at` on into `out`, by their scores."""
         stacked_scores(self.loss, scores, u, memoryview(self._all_initial)[at : at + len(out)], out)
+
+
+def deal_groups(groups: Any, found: bytearray, folds: int) -> None:
+    """The folds of examples of groups, of which there may be fewer than folds. OverflowError for one group."""
+    count = len({*groups}) if folds > 1 else folds
+    if count < min(folds, 2):
+        raise OverflowError("--group: all rows are of one group, and the loss of new groups needs rows of two: leave "
+                            "the option out, and --drop the column")
+    folds_of_groups(groups, found, min(count, folds))
+    if count < folds:
+        found[:] = found.translate(FOLDS_OF_FEW)
 
 
 def fitted(scored: Any, alone: list[float], rows: Any = None) -> list[float]:
