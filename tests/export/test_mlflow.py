@@ -1,5 +1,6 @@
 """Folders of MLflow: they predict what `vwlite predict` does, and are there whole or not at all."""
 
+import fcntl
 import json
 import os
 import signal
@@ -11,6 +12,8 @@ from nine_tables import NINE, table
 from running import GD, finish, start
 from servers import CLASSES, TABLE, TEXT
 from sets import ROOT
+
+from vwlite.output.folder import new_folder
 
 pytest.importorskip("mlflow")
 TIMES = "y,at,n,zip\n" + "".join(
@@ -174,6 +177,25 @@ def test_a_signal_leaves_nothing(vwlite, folder):
     assert finish(process).code in (0, 143)
     assert {*os.listdir()} - {"second"} == {"data", "model", "out"}
     assert not os.path.exists("second") or os.path.exists("second/MLmodel")
+
+
+def test_what_a_kill_left_goes_with_the_next_run(vwlite, folder):
+    exported(vwlite, "text")
+    os.makedirs(".second.abcd_e12.tmp/new/data")
+    for other in (".second.abcd_e12.tmpx", ".third.abcd_e12.tmp", "second.abcd_e12.tmp"):
+        os.makedirs(f"{other}/new")
+    os.makedirs(".second.isalive0.tmp/new")
+    alive = os.open(".second.isalive0.tmp", os.O_RDONLY)
+    fcntl.flock(alive, fcntl.LOCK_EX)
+    vwlite("export", "model", "--to", "mlflow", "-o", "second")
+    left = {name for name in os.listdir() if "tmp" in name}
+    assert left == {".second.abcd_e12.tmpx", ".third.abcd_e12.tmp", "second.abcd_e12.tmp", ".second.isalive0.tmp"}
+    os.close(alive)
+    with new_folder("third") as (third, _):
+        assert os.listdir(os.path.dirname(third)) and not os.path.exists(".third.abcd_e12.tmp")
+        with new_folder("third"):
+            assert os.path.exists(os.path.dirname(third))
+    assert not [name for name in os.listdir() if name.startswith(".third")]
 
 
 def test_a_failure_leaves_nothing(vwlite, folder, monkeypatch):
