@@ -93,6 +93,15 @@ def test_marginals_are_decayed_means_of_labels(tmp_path: Path) -> None:
     assert found == [pytest.approx(pair, abs=1e-5) for pair in sorted(expected.values())]
 
 
+def test_beside_monomials_there_are_no_marginals(tmp_path: Path) -> None:
+    """As in Vowpal Wabbit 9.11.9: the monomials of --stage_poly have no namespaces."""
+    (tmp_path / "data").write_text("1 |u a:0.5 b:2\n-1 |u a:1\n1 |u b:1\n-1 |u a:2 c:1\n")
+    for words in (["--marginal", "u"], ["--marginal", "u", "--compete"], []):
+        vw(tmp_path, "-d", "data", "--quiet", "--stage_poly", *words, "-p", "p", "--readable_model", "m")
+        assert (tmp_path / "p").read_text().split() == ["0", "0.579380", "0.065324", "-0.013880"]
+        assert ("marginals size = 0\n" in (tmp_path / "m").read_text()) == bool(words)
+
+
 # --- a model carries what a reduction knows ---------------------------------------------------------------
 
 

@@ -65,6 +65,7 @@ class Marginal(Symmetric):
         self.keeps = to_float(1 - to_float(a.get("decay", 0.0)))
         self.early, self.unweighted = a.flag("update_before_learn"), a.flag("unweighted_marginals")
         self.competes = a.flag("compete")
+        self.has_ids = not any(layer.option == "stage_poly" for layer in s.layers)  # its monomials have no namespaces
         self.called: dict[int, str] | None = {} if "invert_hash" in a else None
         self.marginals: dict[int, tuple[float, float]] = {}
         self.experts: dict[int, Pair] = {}
@@ -119,6 +120,9 @@ class Marginal(Symmetric):
         return above / below if below else nan
 
     def run(self, e: Current, learns: bool) -> None:
+        if not self.has_ids:
+            (self.base.learn if learns else self.base.predict)(e)
+            return
         before = e.batch, e.line, e.names
         ids, e.features = self._substitute(e)
         if not learns:
