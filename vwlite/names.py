@@ -4,15 +4,17 @@ namespaces of columns."""
 from collections.abc import Sequence
 from functools import lru_cache
 
+_BLANKS = " \t\r\n"  # as in the header of a table: other blanks of Unicode belong to a name
+
 
 def names_in(text: str) -> list[str]:
     """The names in a text, without blanks at their ends. ValueError for a quote that is not closed."""
     if '"' not in text:
-        return [name.strip() for name in text.split(",")]
+        return [name.strip(_BLANKS) for name in text.split(",")]
     import csv  # here for the time of a start: few names are quoted
 
     try:
-        return [name.strip() for name in next(csv.reader([text], strict=True, skipinitialspace=True))]
+        return [name.strip(_BLANKS) for name in next(csv.reader([text], strict=True, skipinitialspace=True))]
     except csv.Error as e:
         raise ValueError(f"{text!r} is not a list of names with commas between them: {e}") from None
 

@@ -359,6 +359,19 @@ def test_examples_of_importance_0_change_no_measure(vwlite, place):
         assert " nan" not in vwlite("evaluate", "-m", "m", "test.vw").out
 
 
+@pytest.mark.parametrize("label", ["1e7", "-1e30"])
+def test_a_large_label_of_importance_0_takes_no_digits(label, vwlite):
+    made("number", False)
+    vwlite("train", "train.vw", *LEARN, "-m", "m")
+    before = strict(vwlite("evaluate", "-m", "m", "test.vw", "--json").out)["measures"]
+    lines = Path("test.vw").read_text()
+    Path("test.vw").write_text(f"{label} 0 |user a1\n{lines}{label} 0 |user a1\n")
+    after = strict(vwlite("evaluate", "-m", "m", "test.vw", "--json").out)["measures"]
+    for name in ("mse", "rmse", "r2"):
+        for value in ("value", "low", "high"):
+            assert after[name][value] == pytest.approx(before[name][value], rel=1e-12), (name, value)
+
+
 @pytest.mark.parametrize("sign", ["<", "<=", ">", ">="])
 @pytest.mark.parametrize("value", [None, float("nan")])
 def test_a_condition_on_what_compares_with_no_number_fails(sign, value):

@@ -197,8 +197,11 @@ def test_a_stream_of_arrow_comes_from_a_pipe(vwlite, files):
     done = finish(start("train", *GD, "--format", "arrow", *TYPED, "-m", "m", "--quiet"), Path("a.stream").read_bytes())
     assert done.code == 0, done
     assert Path("m").read_bytes() == Path("csv.model").read_bytes()
-    vwlite("train", *GD, "--format", "arrow", "a.stream", *TYPED, "-m", "m", "--quiet")
-    assert Path("m").read_bytes() == Path("csv.model").read_bytes()
+    for form in ([], ["--format", "arrow"]):  # a file that has a stream
+        vwlite("train", *GD, *form, "a.stream", *TYPED, "-m", "m", "--quiet")
+        assert Path("m").read_bytes() == Path("csv.model").read_bytes()
+    done = finish(start("train", *GD, *TYPED), Path("a.stream").read_bytes())
+    assert "give the name of the file; --format arrow reads a stream" in done.err
 
 
 def test_convert_check_and_caches_know_them(vwlite, files):

@@ -1152,3 +1152,11 @@ def test_labels_and_importances_are_written_as_other_numbers(vwlite, folder):
     Path("classes.csv").write_text("y;x\n" + "".join(f"{i % 3},5;{i % 3}\n" for i in range(60)))
     vwlite("train", "classes.csv", "--label", "y", *read_as, "--oaa", 3, "--classes", "auto", "-m", "c", "--quiet")
     assert set(vwlite("predict", "-m", "c", "classes.csv", "--quiet").out.split()) <= {"0,5", "1,5", "2,5"}
+
+
+@pytest.mark.parametrize("name", ["\x85x", "\u2009x", "x\u3000", "\x1fx\x1f"])
+def test_a_blank_of_unicode_belongs_to_a_name(name, vwlite, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text(f"y, {name} ,z\n" + "".join(f"{k % 2},{k},{k}\n" for k in range(20)), encoding="utf-8")
+    vwlite("train", "a.csv", "--label", "y", "--numeric", f" {name} , z", *GD, "-m", "m")
+    assert dict(read_model("m").columns["roles"])[name] == "numeric"

@@ -344,3 +344,9 @@ def test_a_dictionary_without_a_column_of_the_model(vwlite, tmp_path):
     assert sum(str(x.message).startswith("row ") for x in said) == 1 and found[1] == found[2] != found[0]
     with pytest.raises(ValueError, match="on_unknown='x': choose from error, note"):
         load_model(tmp_path / "m", on_unknown="x")
+
+
+def test_commands_in_messages_can_be_typed(tmp_path):
+    (tmp_path / "bad").write_text("junk\n")
+    with pytest.raises(ValueError, match="it is text; `vwlite train -m FILE` writes one"):
+        load_model(tmp_path / "bad")

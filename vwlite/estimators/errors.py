@@ -26,7 +26,8 @@ def as_python() -> Iterator[None]:
 
 
 def python_message(text: str) -> str:
-    """`--pa-c 2` as `pa_c 2`, `X:17:1:` as `row 17:`."""
-    text = re.sub(r"(?<![\w-])--?([a-z][a-z0-9-]*)", lambda m: OF_FIT.get(m[1], m[1].replace("-", "_")), text)
+    """`--pa-c 2` as `pa_c 2`, but not in commands to type, `X:17:1:` as `row 17:`."""
+    option = r"`vwlite [^`]*`|(?<![\w-])--?([a-z][a-z0-9-]*)"
+    text = re.sub(option, lambda m: OF_FIT.get(m[1], m[1].replace("-", "_")) if m[1] else m[0], text)
     text = text.replace("the model the model", "the model")  # the model has no file
     return re.sub(rf"\b{SOURCE}:(\d+)(:1)?:?", r"row \1:", text)

@@ -1,7 +1,7 @@
 """What is counted of predictions: means with their errors, and scores in their order, in bounded memory."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,6 +24,11 @@ Interval = tuple[float, float]
 def sums_by(number: npt.NDArray[Any], values: Floats, count: int) -> Floats:
     """The sums of the values that have each number."""
     return np.bincount(number, values, count).astype(np.float64, copy=False)
+
+
+def with_weight(w: Floats, *columns: Floats) -> Sequence[Floats]:
+    """The rows that have an importance: the others take no digits of sums."""
+    return columns if w.all() else [column[w != 0] for column in columns]
 
 
 class Unit:
@@ -64,6 +69,7 @@ class Mean:
         self._origin = math.nan
 
     def add(self, x: Floats, w: Floats) -> None:
+        x, w = with_weight(w, x, w)
         if not x.size:
             return
         if math.isnan(self._origin):
@@ -262,6 +268,7 @@ class Moments:
         self._products = np.zeros((4, 4))  # of w^2 times the products of 1, y, y^2 and error^2
 
     def add(self, label: Floats, square: Floats, w: Floats) -> None:
+        label, square, w = with_weight(w, label, square, w)
         if not label.size:
             return
         if math.isnan(self._origin):

@@ -23,7 +23,7 @@ from vwlite.core.tables.cells import Cells
 from vwlite.core.tables.tables import TableParser
 from vwlite.errors import DataError, NoInputError
 from vwlite.input.diagnostics import A_TIME, IS_NUMBER, BadLine, shown
-from vwlite.input.formats import by_magic
+from vwlite.input.formats import ARROW_FILE
 from vwlite.input.labels import LabelParser
 from vwlite.input.parsing import REJECTED, Parsed, ParseOptions, Task, Tasks
 from vwlite.input.reader import Block
@@ -124,7 +124,7 @@ def _opened(pa: Any, source: str, format: str, whole: bool) -> tuple[Any, Callab
         reader = ipc.open_stream(pa.PythonFile(open(0, "rb", closefd=False)))
         return reader.schema, lambda needed, rows: (batch.select(needed) for batch in reader)
     stream = pa.OSFile(source)  # not a memory map: a file that becomes shorter would end the process by SIGBUS
-    is_file = by_magic(stream.read(8)) == "arrow"
+    is_file = stream.read(8).startswith(ARROW_FILE)
     open_reader = ipc.open_file if is_file else ipc.open_stream
     stream.seek(0)
     reader = open_reader(stream)

@@ -23,6 +23,7 @@ DELIMITED_TEXT, TABLE_PARSER = "vwlite.input.table_text:TableParsing", "vwlite.c
 JSON_LINES = "vwlite.input.table_text:JsonParsing"
 LABELLED_TEXT = "vwlite.input.labelled_text:LabelledText"
 ARROW = "vwlite.input.arrow:ArrowParsing"
+ARROW_FILE = b"ARROW1"  # how a file of Arrow begins; a stream begins with four bytes 255
 
 
 class Dialect(NamedTuple):
@@ -42,7 +43,7 @@ class Format(NamedTuple):
     parsing: str  # the class that parses its blocks: LineParsing, or one with the same methods
     parser: str = ""  # the class of its grammar: Parser or a subclass; none for a binary format
     suffixes: tuple[str, ...] = ()  # of file names that tell it
-    magic: bytes = b""  # the first bytes of a file of a binary format: its class opens the file itself
+    magic: tuple[bytes, ...] = ()  # what a file of a binary format can begin with: its class opens the file itself
     begin: bytes = b""  # of the first line, behind blanks
     is_table: bool = False
     delimiter: str = ""  # between the cells, if it is always the same
@@ -56,8 +57,8 @@ FORMATS = {
     "jsonl": Format(JSON_LINES, TABLE_PARSER, suffixes=("jsonl", "ndjson"), begin=b"{", is_table=True),
     "fasttext": Format(LABELLED_TEXT, TABLE_PARSER, is_table=True),
     "text": Format(LABELLED_TEXT, TABLE_PARSER, is_table=True),
-    "parquet": Format(ARROW, magic=b"PAR1", is_table=True),
-    "arrow": Format(ARROW, magic=b"ARROW1", is_table=True),
+    "parquet": Format(ARROW, magic=(b"PAR1",), is_table=True),
+    "arrow": Format(ARROW, magic=(ARROW_FILE, b"\xff\xff\xff\xff"), is_table=True),
 }
 BINARY = [kind for kind, row in FORMATS.items() if row.magic]
 OF_TEXT = [kind for kind, row in FORMATS.items() if row.parsing == LABELLED_TEXT]

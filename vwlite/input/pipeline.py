@@ -17,6 +17,7 @@ from vwlite.core.text.parser import detect
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine
 from vwlite.input.formats import (
+    ARROW_FILE,
     BINARY,
     FORMATS,
     JSON_LINES,
@@ -130,9 +131,10 @@ def format_of(block: Block, options: ParseOptions) -> str:
         return options.format
     kind = by_magic(bytes(block.data[:8]))
     if kind:
+        is_stream = kind == "arrow" and not bytes(block.data[:8]).startswith(ARROW_FILE)
         raise DataError(
             f"{kind.capitalize()} in a compressed file or from standard input: decompress it, and give the name of the "
-            "file", block.source, 1, 1,
+            "file" + "; --format arrow reads a stream" * is_stream, block.source, 1, 1,
         )
     known: str | None = None
     if options.table is not None and options.table.expected:

@@ -13,7 +13,7 @@ from vwlite.core.learn.appended import RowJoiner
 from vwlite.core.tables.tables import split
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import shown
-from vwlite.input.formats import BOM, FORMATS, OF_TEXT, by_magic, check_name
+from vwlite.input.formats import ARROW_FILE, BOM, FORMATS, OF_TEXT, check_name
 from vwlite.input.parsing import Parsed, SourceText
 from vwlite.input.schema import listed
 from vwlite.input.sources import display_name
@@ -243,4 +243,4 @@ def _is_file(source: str) -> bool:
     if source == display_name("-"):
         return False
     with open(source, "rb") as file:
-        return by_magic(file.read(8)) == "arrow"
+        return file.read(8).startswith(ARROW_FILE)
