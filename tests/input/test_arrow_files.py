@@ -359,7 +359,7 @@ def test_words_that_are_numbers_are_read_if_the_column_is_numeric(vwlite, at):
     table = pa.table({"y": y, "a": ["1", "2", "x", "9" * 50]})
     pq.write_table(table, "a.parquet")
     run = ["train", *GD, "a.parquet", "--label", "y", "--numeric", "a", "-m", "m"]
-    assert "column a: 'x' is no number of 32 bits" in last(vwlite, *run)
+    assert "column a: 'x' is not a number of 32 bits" in last(vwlite, *run)
     assert vwlite(*run, "--on-error", "skip").err.count("(skipped)") == 2
     pq.write_table(pa.table({"y": y, "a": ["1", "2", "2", "5"], "b": ["1", "2", "x", "3"]}), "a.parquet")
     said = vwlite("train", *GD, "a.parquet", "--label", "y", "-m", "m").err

@@ -361,7 +361,7 @@ class ArrowParsing:
                 value = found.column(at)[i]
                 while hasattr(value, "value"):  # of a dictionary; or the number that a date is, as its year may be any
                     value = value.value
-                why = f"is not a time: expected {A_TIME}" if role == "time" else "is no number of 32 bits"
+                why = f"is not a time: expected {A_TIME}" if role == "time" else "is not a number of 32 bits"
                 words = f"column {name}: '{shown(str(value).encode())}' {why}"
                 faults[i] = BadLine(block.source, block.first_line + i, at + 1, words)
         return faults
