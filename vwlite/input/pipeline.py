@@ -100,15 +100,17 @@ def _text_tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[]
 
 def decide_roles(
     sources: Sequence[str], format: str, table: "TableReader | None", part: "Part | None" = None,
-    stop: Callable[[], bool] = lambda: False,
+    stop: Callable[[], bool] = lambda: False, *, only_text: bool = False,
 ) -> None:
     """Set the schema of a table if these files are one, in a first reading: of delimited text and binary formats up to
-    the first rows that have a value in each column, of JSON lines to the end. part: of the rows, that is read alone."""
+    the first rows that have a value in each column, of JSON lines to the end. part: of the rows, that is read alone.
+    only_text: as in ParseOptions."""
     if table is None or table.as_rows or not table.is_undecided:
         return
     with table.first_reading():
         for source in sources:
-            for task in tasks([source], ParseOptions(format=format, table=table, skip=True, part=part), stop):
+            how = ParseOptions(format=format, table=table, skip=True, part=part, only_text=only_text)
+            for task in tasks([source], how, stop):
                 if isinstance(task, UnreadableInput):
                     continue
                 if FORMATS[task.format].parsing == JSON_LINES:
@@ -215,7 +217,7 @@ def parsed_batches(
     hashes of a batch, if they are few.
     """
     if options.table is not None and not options.table.was_read and not is_read_once(sources):
-        decide_roles(sources, options.format, options.table, options.part, stop)
+        decide_roles(sources, options.format, options.table, options.part, stop, only_text=options.only_text)
     if threads == 1:
         batch, parsing = Batch(), Parsing(options, number)
         items = (parsing.parse(task, batch) for task in tasks(sources, options, stop))
