@@ -15,7 +15,7 @@ DEMO := build/demo
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
-	@echo "make test         the tests, and lint beside them, against the installed package (about 6 minutes)"
+	@echo "make test         the tests, and lint beside them, against the installed package (about 10 minutes)"
 	@echo "make test-long    the tests that \`make test\` leaves out, to be run before a release (about 15 minutes): all"
 	@echo "                  combinations of parameters, most kills and signals, Dask, runs of ten million examples"
 	@echo "make lint         ruff and mypy"
