@@ -469,6 +469,24 @@ cdef class Batch:
         self.a.lines += 1
         self.a.tag_begin[line + 1], self.a.span_begin[line + 1] = <uint32_t>self.a.tag_bytes, <uint32_t>self.a.spans
 
+    def set_tags(self, tags):
+        """Give the lines of a batch without tags these, as bytes. ValueError unless there is one for each line."""
+        cdef bytes text = b"".join(tags)
+        cdef const char* begin = text
+        cdef size_t line, end = 0
+        if self.owner is not None or self.a.tag_bytes or len(tags) != self.a.lines:
+            raise ValueError("tags are for the lines of a batch that has none")
+        if self.a.lines == 0:
+            return
+        if self.reserve(0, 0, 0, len(text)):
+            raise MemoryError("no memory for a batch")
+        self.a.tag_begin[0] = 0
+        for line in range(self.a.lines):
+            end += len(tags[line])
+            self.a.tag_begin[line + 1] = <uint32_t>end
+        copy(self.a.tags, begin, len(text))
+        self.a.tag_bytes = len(text)
+
     def extend(self, Batch other not None, size_t begin, size_t end):
         """Add the lines [begin, end) of another batch."""
         cdef int failed

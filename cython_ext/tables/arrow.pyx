@@ -674,35 +674,25 @@ cdef class Frame:
                 to[at] = x
                 at += 1
 
-    def bad_numbers(self, int64_t place):
-        """The rows of a column of words that is numeric whose cells are not numbers, or too large."""
+    def bad_cells(self, int64_t place, *, bint times):
+        """The rows of a column whose cells are not times; else whose words are not numbers, or too large."""
         cdef size_t k
         cdef int64_t row
         cdef Py_ssize_t before = 0
+        cdef Moment time
         cdef float x
         cdef ArrowCell value
+        cdef bint bad
         found = []
         for k in range(self.count):
             for row in range(self.chunks[k].length):
                 value = cell_at(&self.kinds[place], self.chunks[k].children[place], self.chunks[k].offset + row)
                 x = 0
-                if value.type >= STRINGS and (number_in(&self.cells.sink, value, &x) < 0 or not isfinite(x)):
-                    found.append(before + row)
-            before += self.chunks[k].length
-        return found
-
-    def bad_times(self, int64_t place):
-        """The rows of a column of times whose cells are not times."""
-        cdef size_t k
-        cdef int64_t row
-        cdef Py_ssize_t before = 0
-        cdef Moment time
-        cdef ArrowCell value
-        found = []
-        for k in range(self.count):
-            for row in range(self.chunks[k].length):
-                value = cell_at(&self.kinds[place], self.chunks[k].children[place], self.chunks[k].offset + row)
-                if time_at(&self.cells.sink, self.kinds[place].zone, value, &time) < 0:
+                if times:
+                    bad = time_at(&self.cells.sink, self.kinds[place].zone, value, &time) < 0
+                else:
+                    bad = value.type >= STRINGS and (number_in(&self.cells.sink, value, &x) < 0 or not isfinite(x))
+                if bad:
                     found.append(before + row)
             before += self.chunks[k].length
         return found

@@ -519,3 +519,20 @@ def test_chosen_lines_are_those_of_parts(numbered):
         assert content(batch.chosen(which)) == content(expected)
     with pytest.raises(ValueError, match="as many"):
         batch.chosen(bytes(n - 1))
+
+
+def test_tags_are_those_of_the_lines():
+    """Also of lines whose space for tags must grow; a dump keeps them."""
+    batch = Batch()
+    for i in range(300):
+        batch.append(0, 1.0, 1.0, 0.0, b"", [(97, [i], [1.0])])
+    tags = [b"", *(b"t%d" % i * (i % 7) for i in range(299))]
+    batch.set_tags(tags)
+    whole = bytearray(dumped(batch))
+    for found in (batch, Batch.view(whole, 0, len(whole))):
+        assert [found.tag(i) for i in range(300)] == tags
+        assert np.asarray(found.hash).tolist() == [*range(300)]
+    for wrong in (batch, Batch()):
+        with pytest.raises(ValueError, match="has none"):
+            wrong.set_tags([b"x"])
+    Batch().set_tags([])

@@ -27,7 +27,6 @@ from vwlite.core.tables.matrix import column_hashes
 from vwlite.core.text.feature_names import NameFinder, NameStore
 from vwlite.errors import DataError, UsageError
 from vwlite.estimators.errors import SOURCE, as_python
-from vwlite.estimators.rows import with_tags
 from vwlite.input.ahead import read_ahead
 from vwlite.input.diagnostics import not_finite
 from vwlite.input.parsing import Parsed
@@ -113,7 +112,8 @@ class RowSource:
         if self._samples and self.columns:
             self.sample.take(batch)
         names, log = names_in(rows, batch, end, finder), self._logs.pop(end, ())
-        return Parsed(self._with_groups(batch, end), [], end, rows.rows, names=names, log=log)
+        self._set_groups(batch, end)
+        return Parsed(batch, [], end, rows.rows, names=names, log=log)
 
     def _take_log(self, end: int) -> None:
         """Keep the names in the batch that ends there. Called by the thread that fills it."""
@@ -123,11 +123,13 @@ class RowSource:
     def batch(self, number: int) -> Batch:
         assert self.rows is not None
         batch = Batch()
-        return self._with_groups(batch, self.rows.fill(batch, self._ends[number]))
+        self._set_groups(batch, self.rows.fill(batch, self._ends[number]))
+        return batch
 
-    def _with_groups(self, batch: Batch, end: int) -> Batch:
-        """The batch that ends there, with the groups of its rows as tags."""
-        return batch if self._groups is None else with_tags(batch, self._groups[end - len(batch) : end])
+    def _set_groups(self, batch: Batch, end: int) -> None:
+        """The groups of its rows are the tags of the batch that ends there."""
+        if self._groups is not None:
+            batch.set_tags(self._groups[end - len(batch) : end])
 
 
 def batches_of(

@@ -169,23 +169,3 @@ def _refuse(fault: tuple[str, int, int], names: Sequence[str] | None) -> None:
     why = "" if what == "NaN" else ", or a number too large for a 32-bit float"
     advice = "impute it, or omit it in a sparse matrix" if what == "NaN" else "scale the column"
     raise ValueError(f"X contains {what}{why}, at row {row}, column {shown}: {advice}")
-
-
-_NO_IMPORTANCE, _NO_INITIAL, _NO_TAG, _NO_SPAN_BEGIN, _SPACES = 1, 2, 4, 8, 128  # forms of `Batch.dump`
-
-
-def with_tags(batch: Batch, tags: Sequence[bytes]) -> Batch:
-    """A copy of a batch without tags, whose lines have these: two arrays more in its dump."""
-    head, *arrays = batch.dump()
-    counts, data = np.frombuffer(head, np.uint64).copy(), b"".join(arrays)
-    lines, spans, form = (int(counts[i]) for i in (0, 1, 5))
-    begin = 8 * lines * (1 + (not form & _NO_IMPORTANCE) + (not form & _NO_INITIAL))
-    kept = spans // lines if form & _NO_SPAN_BEGIN else spans
-    end = len(data) - (4 * kept + 7 & ~7) * bool(form & _SPACES)
-    counts[3], counts[5] = sum(map(len, tags)), form & ~_NO_TAG
-    begins, text = np.cumsum([0, *map(len, tags)], dtype=np.uint32).tobytes(), b"".join(tags)
-    padded = (part + bytes(-len(part) % 8) for part in (begins, text))
-    whole = bytearray().join((counts, data[:begin], next(padded), data[begin:end], next(padded), data[end:]))
-    found = Batch.view(whole, 0, len(whole))
-    found.source, found.first_line = batch.source, batch.first_line
-    return found

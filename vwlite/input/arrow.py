@@ -356,8 +356,8 @@ class ArrowParsing:
         """Rows with an invalid time in a time column, or a word in a numeric one."""
         faults = {}
         for (name, role), at in zip(layout.schema.roles.items(), layout.positions, strict=True):
-            find = {"time": frame.bad_times, "numeric": frame.bad_numbers}.get(role)
-            for i in find(at) if at >= 0 and find is not None else ():
+            looked_at = at >= 0 and role in ("time", "numeric")
+            for i in frame.bad_cells(at, times=role == "time") if looked_at else ():
                 value = found.column(at)[i]
                 while hasattr(value, "value"):  # of a dictionary; or the number that a date is, as its year may be any
                     value = value.value
