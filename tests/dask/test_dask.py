@@ -774,7 +774,7 @@ def test_a_task_whose_process_is_killed_or_has_too_little_memory(shards, monkeyp
 
     monkeypatch.setattr(work, "content", killed)
     failed = work.learn(part, b"", shard_job())
-    assert (failed.code, failed.message) == (70, "memory://logs/x: the command was ended by signal 9")
+    assert (failed.code, failed.message) == (70, "memory://logs/x: the process of the task was ended by signal 9")
     many = b"1 |a " + b" ".join(b"%d" % i for i in range(9000)) + b"\n"  # 40 million pairs
     monkeypatch.setattr(work, "content", lambda part: [many])
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # each takes memory

@@ -363,7 +363,7 @@ def test_words_that_are_numbers_are_read_if_the_column_is_numeric(vwlite, at):
     assert vwlite(*run, "--on-error", "skip").err.count("(skipped)") == 2
     pq.write_table(pa.table({"y": y, "a": ["1", "2", "2", "5"], "b": ["1", "2", "x", "3"]}), "a.parquet")
     said = vwlite("train", *GD, "a.parquet", "--label", "y", "-m", "m").err
-    assert "column a: words that are all numbers, each of which is a category: --numeric a makes it numeric" in said
+    assert "column a: its words are all numbers, and each is a category: --numeric a makes it numeric" in said
     assert "column b" not in said
 
 

@@ -164,7 +164,7 @@ def test_numbers_that_are_equal_as_floats_are_noted(vwlite, folder):
         files.append("t.parquet")
     for file in files:
         for done in (vwlite("train", file, *ROLES, "-m", "m").err, vwlite("describe", file, "--label", "y").out):
-            assert "ts: 60 different numbers are only 1 as 32-bit floats" in done, file
+            assert "ts: 60 different numbers become 1 as 32-bit floats" in done, file
             assert "--time ts" in done
             assert "--categorical ts" in done
     for command in (["train", "ids.csv", *ROLES, "-m", "m"], ["describe", "ids.csv", "--label", "y"]):

@@ -205,7 +205,7 @@ class _TaskFolder:
             answer, code = process.stdout.read(), process.wait()
         if code:
             how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
-            raise VwliteError(f"the command {how}", part.name, exit_code=code if code > 0 else None)
+            raise VwliteError(f"the process of the task {how}", part.name, exit_code=code if code > 0 else None)
         found = pickle.loads(answer)
         if isinstance(found, VwliteError):
             raise found

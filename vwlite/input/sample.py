@@ -14,7 +14,7 @@ from vwlite.names import names_text
 NEARLY = 0.9  # a share of the cells of a column that counts as nearly all
 FEW = 50  # cells: too few to see whether most values are distinct
 LONGEST_WHOLE = 18  # digits of a whole number that may be the name of a column
-EXACT_32, LARGEST_32 = 1 << 24, 3.4e38  # all whole numbers up to the first are 32-bit floats; the largest one, about
+EXACT_32, LARGEST_32 = 1 << 24, 3.4e38  # 32-bit floats: whole numbers up to the first are exact; about the largest
 FIRST_SECOND, LAST_SECOND = 3e8, 4.3e9  # since 1970, of times that are likely
 MOST_OTHERS = 5  # distinct words among numbers that may mean a missing number
 
@@ -162,7 +162,7 @@ def about_equal(name: str, numbers: Iterable[float]) -> str:
         return ""
     option, are_seconds = typed_names([name]), min(large) > FIRST_SECOND and max(large) < LAST_SECOND
     time = f", --time {option} reads seconds since 1970" if are_seconds else ""
-    return (f"{len(large):,} different numbers are only {len(kept):,} as 32-bit floats, as which numbers are read: "
+    return (f"{len(large):,} different numbers become {len(kept):,} as 32-bit floats, the type of numbers here: "
             f"subtract a start from them in the data{time}, or --categorical {option} makes each a category")
 
 
@@ -171,7 +171,7 @@ def about_words(name: str, words: Iterable[str]) -> str:
     cells = {word.strip().encode("utf-8", "surrogateescape") for word in words} - {b""}
     if not cells or not all(map(IS_NUMBER.fullmatch, cells)):
         return ""
-    return f"words that are all numbers, each of which is a category: --numeric {typed_names([name])} makes it numeric"
+    return f"its words are all numbers, and each is a category: --numeric {typed_names([name])} makes it numeric"
 
 
 def is_data(names: Sequence[str]) -> bool:

@@ -96,7 +96,7 @@ class Layout:
 
 
 class Kinds:
-    """How many numbers and words the keys of JSON lines have whose values are read by their own type, by path."""
+    """Counts of numbers and of words by the path of a key, of keys in JSON lines whose values keep their own type."""
 
     def __init__(self) -> None:
         self._counts: dict[tuple[str, ...], tuple[int, int]] = {}
