@@ -31,9 +31,8 @@ def private(text: str) -> list[str]:
 
 
 def texts_of_help() -> Iterator[tuple[str, str]]:
-    for name, _, command, _ in manual.all_commands():
-        context = click.Context(command, info_name=name)
-        yield f"{name} --help", command.get_help(context)
+    for name, _, command, parent in manual.all_commands():  # a command keeps the help option of its first context
+        yield f"{name} --help", command.get_help(click.Context(command, parent, info_name=name))
     for path in [*TEXTS.glob("*.txt"), *PACKAGE.glob("*/pages/*")]:
         yield str(path.relative_to(PACKAGE)), path.read_text(encoding="utf-8")
     yield "README.md", docs.README.read_text(encoding="utf-8")
