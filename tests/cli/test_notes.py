@@ -415,3 +415,30 @@ def test_classes_are_compared_with_the_most_frequent_one(vwlite):
         f"the average loss is {results['average_loss']:.6g}, but that of the best constant prediction "
         f"{results['average_loss_of_the_baseline']:.6g}: scale the features"
     ]
+
+
+@pytest.mark.parametrize("options", [(), ("--algorithm", "gd", "--normalize", "center")], ids=["auto", "gd"])
+@pytest.mark.parametrize("name", ["t.csv", "t.vw"])
+def test_columns_of_one_value_were_seen_in_training(vwlite, name, options):
+    """Centered, they are 0 in each row, and have no weight."""
+    rows = [(7, 1, i, i > 49) for i in range(100)]
+    table = "country,version,x,y\n" + "".join(f"{a},{b},{x},{y:d}\n" for a, b, x, y in rows)
+    lines = "".join(f"{y:d} |a country:{a} |b version:{b} |c x:{x}\n" for a, b, x, y in rows)
+    Path(name).write_text(table if name == "t.csv" else lines)
+    vwlite("train", name, "-m", "m", *(["--label", "y"] if name == "t.csv" else []), *options)
+    assert read_model("m").settings.normalize == "none"
+    assert not notes_of(vwlite("evaluate", "-m", "m", name))
+    shown = vwlite("weights", "m").out
+    assert "country^country\t" not in shown and "version" not in shown.replace("version?", "")
+
+
+@pytest.mark.parametrize(("labels", "meant"), [
+    ((0, 1, 2, 5), "4 different labels, all whole numbers: if they are classes, add --oaa 4 --classes auto; if they "
+                   "are counts, add --loss poisson"),
+    (range(120), "at least 101 different labels, all whole numbers: if they are counts, add --loss poisson"),
+    (range(500, 700), ""), ((0, 0.5, 1), ""), ((0, 1), ""),
+])
+def test_whole_numbers_may_be_counts(vwlite, labels, meant):
+    Path("t.csv").write_text("y,x\n" + "".join(f"{labels[i % len(labels)]},{i % 11}\n" for i in range(400)))
+    said = vwlite("train", "t.csv", "--label", "y", "-m", "m").err
+    assert (f"note: there are {meant}\n" in said) if meant else ("whole numbers" not in said)

@@ -47,12 +47,21 @@ def choose(found: Sequence[float], words: Sequence[str]) -> LabelChoice:
         return LabelChoice("logistic", (0.0, 1.0), (0.0, 1.0), are)
     if set(found) <= {-1.0, 1.0}:
         return LabelChoice("logistic", None, (-1.0, 1.0), are)
-    whole = all(label == int(label) for label in found)
-    if 2 < len(found) < MOST and whole and (found[0] in (0.0, 1.0) or len(found) <= FEW):
+    return LabelChoice("squared", None, None, "as the labels are numbers", _about_whole(found))
+
+
+def _about_whole(found: Sequence[float]) -> str:
+    """What whole numbers may be, if there are more than two; "" for others."""
+    if len(found) <= 2 or not all(label == int(label) for label in found):
+        return ""
+    from_0, meant = found[0] in (0.0, 1.0), list[str]()
+    if len(found) < MOST and (from_0 or len(found) <= FEW):
         classes = f"--oaa {found[-1]:g}" if found[0] == 1 else f"--oaa {len(found)} --classes auto"
-        note = f"there are {len(found)} different labels, all whole numbers: if they are classes, add {classes}"
-        return LabelChoice("squared", None, None, "as the labels are numbers", note)
-    return LabelChoice("squared", None, None, "as the labels are numbers")
+        meant.append(f"if they are classes, add {classes}")
+    if from_0:
+        meant.append("if they are counts, add --loss poisson")
+    number = f"{len(found)}" if len(found) < MOST else f"at least {MOST}"
+    return f"there are {number} different labels, all whole numbers: {'; '.join(meant)}" if meant else ""
 
 
 def _of_words(words: Sequence[str]) -> LabelChoice:

@@ -74,6 +74,14 @@ def _scales(scales: Array, places: "list[int | None]", dense: Dense, records: in
     return found
 
 
+def with_constant_columns(model: "Model", dense: Dense) -> "Model":
+    """The model with keys, of weight 0, for the columns that have the same value in all rows. Centered, they are
+    nothing, but they were seen in training: without a key they would be unknown features of the data."""
+    for key, _, is_constant in dense:
+        model = with_key(model, key) if is_constant else model
+    return model
+
+
 def with_key(model: "Model", key: int) -> "Model":
     """The model with a slot for a key: a new slot, if there was none."""
     at, k = bisect_left(model.keys, key), model.records
@@ -83,7 +91,7 @@ def with_key(model: "Model", key: int) -> "Model":
     def put(array: Array, value: Any, count: int) -> Array:
         items = array.tolist()
         items[at * count : at * count] = [value] * count
-        return array_of(array_type(array.format, items).tobytes(), array.format)
+        return array_of(bytearray(array_type(array.format, items).tobytes()), array.format)
 
     rule = fresh_rule(model.settings)
     state = {name: put(array, blank_of(rule, name), k) for name, array in model.state.items()}

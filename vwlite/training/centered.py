@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from vwlite.errors import DataError, UsageError
-from vwlite.model.centered import Dense, folded
+from vwlite.model.centered import Dense, folded, with_constant_columns
 from vwlite.runs.means import center, summary_of_columns
 from vwlite.training.trainer import PassTrainer
 
@@ -55,6 +55,7 @@ class CenteredTrainer(PassTrainer):
         del model.options["normalize"]
         if not self._dense:
             return model  # of nothing
+        model = with_constant_columns(model, self._dense)
         model = folded(model, self._dense, self.learner.expander.constant_key)
         self.continues = not model.weights_only
         return model

@@ -12,6 +12,7 @@ from vwlite.algorithms.settings import Settings
 from vwlite.core.auto.given import scattered
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.normalize import NORMALIZATIONS
+from vwlite.model.centered import Dense
 from vwlite.output.progress import pass_text
 from vwlite.output.text import shown
 from vwlite.records import record
@@ -69,6 +70,11 @@ class Outcome:
     features: Features = Features()
     places: Any = None  # the places in the file of the examples; None: they are all examples of the file, in order
     is_fed_again: bool = False  # the examples were counted again after the model was chosen: measures are of the model
+
+    @property
+    def centered(self) -> Dense:
+        """The columns that the model has centered."""
+        return self.dense if self.best is not None and self.best.name == "center" else ()
 
 
 @record(frozen=True)

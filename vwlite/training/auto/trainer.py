@@ -13,6 +13,7 @@ from vwlite.core.auto.given import GivenPredictions
 from vwlite.core.data.batch import Batch
 from vwlite.errors import DataError, UsageError
 from vwlite.input.parsing import EXAMPLE
+from vwlite.model.centered import with_constant_columns
 from vwlite.model.header import COUNTERS
 from vwlite.options.spec import option_name
 from vwlite.output.results import Result
@@ -238,7 +239,7 @@ class AutoTrainer(DataTrainer):
         return found.learner
 
     def _snapshot(self, interrupted: bool) -> "Model":
-        model = super()._snapshot(interrupted)
+        model = with_constant_columns(super()._snapshot(interrupted), self.outcome.centered)
         if self.intercepts and len(model.keys):
             at = model.records * bisect_left(model.keys, self.learner.expander.constant_key or 0)
             for k, intercept in enumerate(self.intercepts):
