@@ -247,12 +247,18 @@ def test_the_first_signal_ends_it_while_it_counts():
 
 
 def test_numbers_that_look_like_codes_have_a_hint(vwlite, folder):
-    """Stores from 1 to 54 and kinds far apart; not counts, ages, prices in steps, measures or times of the day."""
+    """Stores from 1 to 54, codes far apart and with zeros before them; not counts, ages, years, hours, areas, prices in
+    steps, measures or times of the day."""
     rng = np.random.default_rng(1)
     n = 3000
     columns = {
         "store": rng.integers(1, 55, n),
-        "kind": rng.choice([101, 317, 2044, 9005, 12013, 13999, 20001, 31337, 40002], n),
+        "visitedShop": rng.integers(1, 55, n),
+        "office": rng.choice([101, 317, 2044, 9005, 12013, 13999, 20001, 31337, 40002], n),
+        "plant": np.array([f"{x:03d}" for x in rng.integers(1, 30, n)]),
+        "years": rng.integers(0, 41, n),
+        "hours": rng.integers(10, 61, n),
+        "area": np.minimum(rng.lognormal(4, 0.7, n).round(), 433_014),
         "visits": rng.poisson(3, n),
         "age": rng.normal(40, 12, n).round().clip(18),
         "price": rng.choice([500, 1000, 2000, 9000, 20_000, 40_000, 50_000, 70_000, 90_000], n),
@@ -261,14 +267,15 @@ def test_numbers_that_look_like_codes_have_a_hint(vwlite, folder):
         "flag": rng.integers(0, 2, n),
     }
     rows = zip(*columns.values(), rng.integers(0, 2, n), strict=True)
-    lines = [",".join([*columns, "y"]), *(",".join(f"{x:g}" for x in row) for row in rows)]
+    lines = [",".join([*columns, "y"]), *(",".join(x if isinstance(x, str) else f"{x:g}" for x in row) for row in rows)]
     Path("d.csv").write_text("\n".join(lines) + "\n")
     notes = json.loads(vwlite("describe", "d.csv", "--label", "y", "--json").out)["notes"]
     found = {x["column"]: x["note"] for x in notes}
     hint = "whole numbers that look like codes: --categorical {0} makes them categories"
-    assert found.pop("store") == "54 " + hint.format("store") and found.pop("kind") == "9 " + hint.format("kind")
+    for name, number in (("store", 54), ("visitedShop", 54), ("office", 9), ("plant", 29)):
+        assert found.pop(name) == f"{number} {hint.format(name)}"
     assert not any("codes" in note for note in found.values())
-    typed = vwlite("describe", "d.csv", "--label", "y", "--numeric", "store,kind").out
+    typed = vwlite("describe", "d.csv", "--label", "y", "--numeric", "store,visitedShop,office,plant").out
     assert "codes" not in typed and "--categorical" not in typed
 
 
@@ -280,7 +287,7 @@ def test_numbers_that_look_like_codes_as_people_write_them(vwlite, tmp_path, opt
     cells = [cell.format(1001 + i % 9) for i in range(400)]
     cells[5] = "?" if "--missing" in options else ""
     path = tmp_path / "d.csv"
-    path.write_text("x,y\n" + "".join(f'"{x}",{i % 2}\n' for i, x in enumerate(cells)))
+    path.write_text("code,y\n" + "".join(f'"{x}",{i % 2}\n' for i, x in enumerate(cells)))
     found = vwlite("describe", path, "--label", "y", *options).out
     assert "9 whole numbers that look like codes" in found
     vwlite("train", path, "--label", "y", *options, "-m", tmp_path / "m")

@@ -24,6 +24,7 @@ class Values:
     def __init__(self, most: int) -> None:
         self.level = self.total = self.words = 0  # words: how many of the total are
         self.lines = 0  # that have the namespace
+        self.padded = False  # whether a number has a zero before its other digits, as 007
         self.low, self.high, self.sum = inf, -inf, 0.0
         self._most = max(most, 8)
         self._kept: dict[Value, int] = {}
@@ -52,6 +53,7 @@ class Values:
             if isinstance(value, bytes) and as_words:
                 value = whole(value)
             elif isinstance(value, bytes) and IS_NUMBER.fullmatch(value):
+                self.padded = self.padded or (value[:1] == b"0" and value[1:2].isdigit())
                 value = float(value) if isfinite(float(value)) else value
             if value is not None and value == value and value != b"" and value not in missing:
                 found[value] += n

@@ -7,7 +7,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 import mmh3
@@ -48,6 +48,9 @@ from vwlite.runs.run import BadLines
 EXACT, ENTRIES, ROWS = 4096, 1 << 19, 1 << 18  # distinct values that are counted: of a column, of all; distinct rows
 MOST_NAMES = 1 << 17  # of columns of JSON lines and namespaces of VW text, which come with the lines
 FEWEST_CODES, ROWS_OF_CODE = 8, 10  # of a column that may have codes: different ones, rows for each
+FAR_APART = 10  # codes, in the middle
+CODES = {"branch", "category", "class", "code", "device", "district", "id", "item", "kind", "plz", "postcode",
+         "product", "region", "route", "shop", "sku", "station", "store", "type", "zip", "zone"}  # in names of codes
 ALL_DIFFER = 0.98  # of whole numbers: the share of different ones from which they are ids
 BLANK = 1  # a kind of lines, as in cython_ext/data/batch.pxd
 SHOWN, CLASSES = 20, 8  # columns and notes that are printed without --all; classes of the label
@@ -215,7 +218,7 @@ class Description:
         if label:
             facts["label"] = label
             note = "learning needs two different labels" if label["distinct"] <= 1 else ""
-            if label["numbers"] and label["classes"]:
+            if label["numbers"] and label["classes"] and not self._foreign:
                 note = note or choose(sorted(map(float, label["classes"])), ()).note
             findings += [Finding("", note)] if note else []
         facts["notes"] = [{"column": f.column, "note": f.sentence} for f in findings]
@@ -227,7 +230,7 @@ class Description:
         roles = dict(schema.roles)
         for name, v in self._columns.items():
             roles.setdefault(name, "categorical" if v.words else "numeric")
-        findings += self._table.words
+        findings += self._table.findings
         rows = self.rows - self._lines
         for name, role in roles.items():
             v = self._columns.get(name) or Values(0)
@@ -246,7 +249,7 @@ class Description:
             if many and v.distinct >= ALL_DIFFER * v.total and all(x.is_integer() for x in numbers):
                 how = f"--drop {names_text([name])} leaves them out"
                 findings.append(Finding(name, f"whole numbers that all differ, as ids do: {how}", "--drop"))
-            elif many and not v.level and _are_codes(numbers):
+            elif many and not v.level and _are_codes(name, v, numbers):
                 how = f"--categorical {names_text([name])} makes them categories"
                 findings.append(Finding(name, f"{v.distinct} whole numbers that look like codes: {how}"))
         if self._delimited:
@@ -338,16 +341,20 @@ def _counts_of(counted: Iterable[tuple[float | bytes, int]]) -> dict[float, int]
     return found
 
 
-def _are_codes(counts: Mapping[float, int]) -> bool:
-    """Whether whole numbers may be names, as those of stores are: few for so many rows, and either nearly all from the
-    least to the largest one, about equally often; or far apart, not in steps, and none in most rows."""
+def _are_codes(name: str, v: Values, counts: Mapping[float, int]) -> bool:
+    """Whether the whole numbers of a column may be names, as those of stores are: few for so many rows, and they are
+    called so, or some begin with 0, or they are far apart, not in steps, and none in most rows. Ages and years are not:
+    they fill their range."""
     total, n = sum(counts.values()), len(counts)
     if n < FEWEST_CODES or total < ROWS_OF_CODE * n or not all(x >= 0 and x.is_integer() for x in counts):
         return False
-    low, reach = min(counts), max(counts) - min(counts)
-    if reach < 1.25 * n:
-        return 3 * sorted(counts.values())[n // 10] * n >= total and max(counts.values()) * n <= 3 * total
-    return reach >= 10 * n and max(counts.values()) * 2 <= total and math.gcd(*(int(x - low) for x in counts)) == 1
+    words = re.findall("[A-Z]?[a-z]+|[A-Z]+", name)
+    if v.padded or not CODES.isdisjoint(map(str.lower, words)):
+        return True
+    ordered = sorted(counts)
+    gaps = sorted(b - a for a, b in pairwise(ordered))
+    in_steps = math.gcd(*(int(x - ordered[0]) for x in ordered)) > 1
+    return gaps[n // 2 - 1] >= FAR_APART and not in_steps and max(counts.values()) * 2 <= total
 
 
 def _names(names: Any) -> str:
