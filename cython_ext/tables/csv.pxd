@@ -85,6 +85,7 @@ cdef enum TableCode:
     LABEL_CONTROL
     SECOND_LABEL
     LATE_LABEL
+    HEADER_AGAIN
 
 
 # [begin, end) of the text, without the quotes around it. doubled: quotes in it are doubled, or there are escapes.

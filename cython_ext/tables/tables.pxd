@@ -36,6 +36,9 @@ cdef class TableParser(Parser):
     cdef size_t cell_room
     cdef readonly size_t width   # cells of a record
     cdef Dialect dialect
+    cdef bytes header            # the line of the names, without its line feed; empty: unknown
+    cdef const char* header_at   # its bytes
+    cdef size_t header_size
     cdef uint32_t* delimiters_at  # owned; positions of quotes, line ends and delimiters
     cdef size_t delimiter_room
     cdef bint is_json, open      # open: keys that are not columns are features

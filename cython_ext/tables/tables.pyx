@@ -32,7 +32,7 @@ from vwlite.core.tables.cells cimport (
     is_missing_number, missing_cell, name_hash, open_space, plain_number, put, read_time, set_column, write,
 )
 from vwlite.core.tables.csv cimport (
-    BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, LABEL_CONTROL, LATE_LABEL, NOT_UTF8, QUOTE_OPEN, RAGGED, SECOND_LABEL, ScanResult, csv_record, csv_window,
+    BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, HEADER_AGAIN, LABEL_CONTROL, LATE_LABEL, NOT_UTF8, QUOTE_OPEN, RAGGED, SECOND_LABEL, ScanResult, csv_record, csv_window,
     csv_window_portable, find_csv_delimiters, is_between, is_escaped, mark_of, write_cell,
 )
 from vwlite.core.tables.json cimport (
@@ -51,7 +51,7 @@ from vwlite.core.text.tokens cimport (
 # The names of the error codes of a record, in the order of TableCode.
 TABLE_CODES = (
     "ragged", "quote inside", "quote text", "quote open", "escape open", "not UTF-8", "cell", "cell too large", "time",
-    "label control", "second label", "late label",
+    "label control", "second label", "late label", "header again",
 )
 
 # And of JsonCode.
@@ -244,13 +244,17 @@ cdef class TableParser(Parser):
         free(self.fault_columns)
         free(self.breaks)
 
-    def set_table(self, Cells table not None, positions, size_t width, str delimiter, bint quoted=True, str escape=""):
+    def set_table(self, Cells table not None, positions, size_t width, str delimiter, bint quoted=True, str escape="",
+                  *, bytes header=b""):
         """The columns; the position of each of them in the `width` cells of a record, -1 if it is absent. quoted: quotes
-        are not ordinary characters. escape: the character that makes one that follows it ordinary, if there is one."""
+        are not ordinary characters. escape: the character that makes one that follows it ordinary, if there is one.
+        header: the line of the names, which is an error among the records; empty: it is not looked for."""
         cdef size_t i
         if len(positions) != table.count or not all(-1 <= p < <int32_t>width for p in positions):
             raise ValueError("every column has a place among the cells of a record, or -1")
         self.table, self.width, self.dialect = table, width, dialect_of(delimiter, quoted, escape)
+        self.header = header
+        self.header_at, self.header_size = self.header, len(header)
         self.cell_room = width + 1
         if (resize(<void**>&self.position, table.count + 1, sizeof(int32_t))
                 or resize(<void**>&self.cells, self.cell_room, sizeof(Cell))):
@@ -376,6 +380,11 @@ cdef class TableParser(Parser):
                     if error.begin != NULL:
                         error_at(&error, NOT_UTF8, error.begin, error.begin + 1)
                         outcome = BAD
+                found = next - p
+                if unlikely(found == self.header_size) and found and memcmp(p, self.header_at, found) == 0:
+                    self.column = 0
+                    error_at(&error, HEADER_AGAIN, p, p)
+                    outcome = BAD
                 if likely(outcome == COMPLETE):
                     if likely(self.take(&record, batch, &error) == 0):
                         p = next + 1

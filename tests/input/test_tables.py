@@ -669,7 +669,7 @@ def test_columns_of_ids_dates_and_texts_are_noted(vwlite, at):
     rows = []
     for i in range(100):
         d = i % 28 + 1
-        rows.append(f"{i % 2},user {i},u{i},2026-01-{d:02d} 12:00:00,{d}.1.2026,202601{d:02d},c{i % 40},{i}")
+        rows.append(f"{i * i // 3 % 2},user {i},u{i},2026-01-{d:02d} 12:00:00,{d}.1.2026,202601{d:02d},c{i % 40},{i}")
     Path("a.csv").write_text("y,a text,id,at,day,whole,c,n\n" + "\n".join(rows) + "\n")
     run = ["train", *GD, "a.csv", "--label", "y", "--labels", "0,1", "--loss", "logistic"]
     one = "each of which is a category: --time"
@@ -1122,6 +1122,27 @@ def test_a_delimiter_that_the_header_contradicts_is_named(vwlite, folder):
     assert vwlite("train", "d.csv", "--label", "y", "--delimiter", ";", "-m", "m", code=65).err.endswith(said)
     Path("c.csv").write_text("y,x\n1\n0\n")
     assert "no such column" in vwlite("train", "c.csv", "--label", "z", "--delimiter", ";", "-m", "m", code=65).err
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_a_header_between_rows_is_named(vwlite, folder, ends):
+    """As in files that were joined. It decides no role; of one column it is a value, and a blank line is none."""
+    rows = [f"{i},{i * i % 7 / 2},{i % 2}" for i in range(90)]
+    text = ends.join(["id,amount,y", *rows[:60], "", "id,amount,y", *rows[60:], ""])
+    Path("a.csv").write_bytes(text.encode())
+    Path("clean.csv").write_bytes(ends.join(["id,amount,y", *rows, ""]).encode())
+    said = "a.csv:63:1: the header again, as where files were joined: leave it out, as --on-error skip does"
+    run = ["train", *GD, "a.csv", "--label", "y", "-m", "m"]
+    failed = vwlite(*run, code=65).err
+    assert said in failed and "numeric id, amount" in failed and "--missing" not in failed
+    assert "1 bad line skipped" in vwlite(*run, "--on-error", "skip").err
+    vwlite("train", *GD, "clean.csv", "--label", "y", "-m", "clean")
+    same_weights("m", "clean")
+    assert said in "\n".join(vwlite("describe", "a.csv", "--label", "y", "--json").out.splitlines())
+    Path("words.csv").write_text("word\nred\nword\nblue\n")
+    Path("labels.csv").write_text("word,y\n" + "red,1\nblue,0\nword,1\n" * 5)
+    vwlite("train", *GD, "labels.csv", "--label", "y", "-m", "w")
+    assert vwlite("predict", "-m", "w", "words.csv").out.count("\n") == 3
 
 
 def test_other_encodings_get_the_command_that_converts_them(vwlite, folder):

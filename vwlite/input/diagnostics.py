@@ -130,6 +130,7 @@ EXPLAINED = {
     "escape open": "an escaped line end at the end of the data",
     "second label": "a second label: a line has one. Keep one of them, or write a line for each",
     "late label": "a label behind the text: it comes first on its line, with a blank behind it",
+    "header again": "the header again, as where files were joined: leave it out, as --on-error skip does",
     "not UTF-8": f"a byte that is not UTF-8: {CONVERT}",
 }
 

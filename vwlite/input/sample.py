@@ -7,6 +7,7 @@ from struct import pack, unpack
 from typing import NamedTuple
 
 from vwlite.core.tables.cells import number_of, time_of
+from vwlite.input.decisive import FEWEST, decisive
 from vwlite.input.diagnostics import A_TIME, IS_NUMBER, shown
 from vwlite.input.schema import CELLS_MISSING, GROUP, SAMPLE, Schema, listed
 from vwlite.names import names_text
@@ -36,12 +37,13 @@ class Finding(NamedTuple):
 
 class Sample:
     """The cells of the columns of a table, without blanks at their ends. missing: words that mean a missing value.
-    decimal, thousands: as of Schema."""
+    decimal, thousands: as of Schema. cells: those of each row; none if rows are not known."""
 
     def __init__(
         self, names: Sequence[str], columns: "Sequence[Counter[bytes]]", rows: int, missing: Sequence[str],
-        decimal: str = "", thousands: str = "",
+        decimal: str = "", thousands: str = "", cells: Sequence[Sequence[bytes]] = (),
     ) -> None:
+        self._cells = cells
         self._written = (decimal or ".", thousands) if decimal or thousands else None
         self._names, self._columns, self._rows, self._words = names, columns, rows, missing
         self._missing = {word.encode("utf-8", "surrogateescape") for word in missing} | {b""}
@@ -126,6 +128,21 @@ class Sample:
                 words = f"; --text {option} makes a feature of each word" if texts else ""
                 yield Finding(name, f"{len(cells)} of {total} cells differ, and each is a category: --drop {option} "
                                     f"leaves them out{words}", "--text" if texts else "--drop")
+
+    def decisive(self, schema: Schema) -> Iterator[Finding]:
+        """Hints about columns that alone tell the label."""
+        label = schema.name_of("label")
+        if label is None or label not in self._names or len(self._cells) < FEWEST:
+            return
+        rows = {name: [cell if cell not in self._missing else b"" for cell in column]
+                for name, column in zip(self._names, zip(*self._cells, strict=True), strict=True)
+                if schema.roles.get(name) in ("label", "numeric", "categorical")}
+        for name, what in decisive(rows.pop(label), rows, self._number):
+            how = f"--drop {typed_names([name])} leaves it out if it is known only after the label"
+            yield Finding(name, f"{what}: {how}")
+
+    def _number(self, cell: bytes) -> float | None:
+        return next(self._numbers_in([cell])) if self._is_number(cell) else None
 
     @staticmethod
     def _as_written(cells: "Mapping[bytes, int]") -> Finding | None:

@@ -211,9 +211,14 @@ class Records(SourceBlocks):
             block = rest
         self._held.append(block)
         for cells, _, _ in split(block.data, *self._dialect, most=SAMPLE - len(self._rows)):
-            if cells is not None and len(cells) == len(self._header or ()):
+            if cells is not None and len(cells) == len(self._header or ()) and not self._is_header(cells):
                 self._rows.append(cells)
         yield from self._decided(final=False)
+
+    def _is_header(self, cells: list[bytes]) -> bool:
+        """Whether a row has the names of the columns, as where files were joined."""
+        found = [cell.strip(_BLANKS).decode("utf-8", "replace") for cell in cells]
+        return bool(self._head) and len(found) > 1 and found == self._header
 
     def _to_first_value(self, block: Block) -> Generator[Task, None, Block | None]:
         """Give the rows of a block before the first value of a column without one so far; the rest, if there is one."""
@@ -303,7 +308,7 @@ class Records(SourceBlocks):
             rows = [[cell.strip(_BLANKS) for cell in row] for row in self._rows]
             columns = [Counter(column) for column in zip(*rows, strict=True)] or [Counter() for _ in self._header]
             schema = self._table.schema or self._table.options.open_schema()
-            sample = Sample(self._header, columns, len(rows), schema.missing, schema.decimal, schema.thousands)
+            sample = Sample(self._header, columns, len(rows), schema.missing, schema.decimal, schema.thousands, rows)
             self._decide(sample, columns)
             held, self._held, self._rows = self._held, [], []
             for block in held:

@@ -60,7 +60,8 @@ class Layout:
             label = roles.index("label") if self.lines == "fasttext" and "label" in roles else -1
             parser.set_lines(cells, label, roles.index("text"))
         elif self.dialect.delimiter:
-            parser.set_table(cells, self.positions, self.width, *self.dialect)
+            header = self.header.rstrip(b"\n") if self.width > 1 else b""  # of one column it may be a value
+            parser.set_table(cells, self.positions, self.width, *self.dialect, header=header)
         else:
             parser.set_keys(cells, list(schema.roles), schema.open)
 
@@ -146,7 +147,7 @@ class TableReader:
     keys: set[str] = field(default_factory=set)  # of JSON lines so far
     absents: dict[str, tuple[int, int]] = field(default_factory=dict)  # by column: missing cells, and of unknown words
     kinds: Kinds = field(default_factory=Kinds)  # of JSON lines so far
-    words: list[Finding] = field(default_factory=list)  # on keys that are words, as they have both kinds
+    findings: list[Finding] = field(default_factory=list)  # of the first rows, or of keys that a first reading decided
     _first: Kinds | None = None  # of a first reading of files
     _samples: list[tuple[Sample | None, Collection[str]]] = field(default_factory=list)  # ... and what decided roles
     _notes: list[str] = field(default_factory=list)  # that are to be said behind the roles
@@ -232,9 +233,9 @@ class TableReader:
             spaces.add(namespace_of(name))
             option = typed_names([name])
             how = f"so its values are words: --categorical {option} confirms it, --numeric {option} makes it numeric"
-            self.words.append(Finding(name, f"{what.partition(': ')[2]}, {how}"))
+            self.findings.append(Finding(name, f"{what.partition(': ')[2]}, {how}"))
             self.say(f"note: {what}, {how}")
-        if self.words:
+        if roles != self.schema.roles:
             order = (*ROLES, GROUP)  # as if they had been typed
             found = sorted(roles.items(), key=lambda pair: order.index(pair[1]))
             self.schema = replace(self.schema, roles=dict(found))
@@ -253,6 +254,9 @@ class TableReader:
         assert self.schema is not None
         for sample, _ in samples[:1]:
             self.say(self.schema.summary() + (sample.missing(self.schema) if sample else ""))
+            found = [*sample.decisive(self.schema)] if sample else []
+            self.findings += found
+            self._notes += [f"note: column {hint.column}: {hint.sentence}" for hint in found]
         for sample, names in samples:
             self._tell_notes(sample, names)
         while self._notes:

@@ -1,0 +1,81 @@
+"""Columns that alone tell the label: by a count over all values and limits, and what is said of them."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vwlite.input.decisive import decisive
+
+
+def right_rows(x, y):
+    """In how many rows the best rule is right: a label for each value of two rows or more, or one for each side of a
+    limit of numbers."""
+    x, y = np.array(x), np.array(y)
+    best = sum(max(np.sum(y[x == v] == label) for label in {*y}) for v in {*x} if np.sum(x == v) > 1)
+    if len({*y}) == 2 and all(v.replace(b".", b"").isdigit() for v in x.tolist()):
+        a, b = sorted({*y})
+        numbers = x.astype(float)
+        for limit in numbers:
+            below = numbers <= limit
+            best = max(best, *(np.sum(np.where(below, one, other) == y) for one, other in ((a, b), (b, a))))
+    return best
+
+
+def number(cell):
+    return float(cell) if cell.replace(b".", b"").isdigit() else None
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+@pytest.mark.parametrize("seed", range(8))
+def test_it_is_told_where_nearly_all_errors_of_the_constant_are_gone(seed, labels):
+    rng = random.Random(seed)
+    y = [b"%d" % rng.randrange(labels) for _ in range(90)]
+    wrong = len(y) - max(map(y.count, y))
+    columns = {}
+    for flips in range(4):  # labels with so many of another row
+        changed = [b"%d" % (int(label) + 3) for label in y]
+        for i in rng.sample(range(90), flips):
+            changed[i] = rng.choice(changed)
+        columns[f"words {flips}"] = [b"w" + word for word in changed]
+        columns[f"numbers {flips}"] = [b"%d.%02d" % (int(word) - 3, rng.randrange(99)) for word in changed]
+    columns |= {"id": [b"%d" % i for i in rng.sample(range(90), 90)], "gap": [b"" if v == y[0] else b"x" for v in y]}
+    expected = {name for name, x in columns.items() if len(y) - right_rows(x, y) <= 0.02 * wrong}
+    assert {name for name, _ in decisive(y, columns, number)} == expected
+    assert "words 0" in expected and "id" not in expected and ("gap" in expected) == (labels == 2)
+
+
+def test_amounts_are_told_by_their_correlation():
+    rng = random.Random(1)
+    price = [rng.lognormvariate(3, 1) for _ in range(200)]
+    columns = {
+        "tax": [b"%.2f" % (0.19 * p + rng.random() / 50) for p in price],
+        "rooms": [b"%d" % (p / 5 + rng.random() * 10) for p in price],
+        "few": [b"" if i % 3 else b"%.2f" % p for i, p in enumerate(price)],
+    }
+    r = np.corrcoef(price, [float(x) for x in columns["tax"]])[0, 1]
+    found = dict(decisive([b"%.2f" % p for p in price], columns, number))
+    assert found == {"tax": f"its correlation with the label is {r:.4f} in the first 200 rows"}
+
+
+@pytest.mark.parametrize(
+    "y", [[b"1"] * 200, [b"1"] * 197 + [b"0"] * 3, [b"0", b"1"] * 20, [b"a%d" % i for i in range(200)]]
+)
+def test_few_rows_rare_labels_and_names_are_not_told(y):
+    assert not [*decisive(y, {"copy": y}, number)]
+
+
+def test_train_and_describe_name_them(vwlite, folder):
+    rng = random.Random(1)
+    rows = []
+    for _ in range(300):
+        age, churned = rng.randrange(18, 80), rng.random() < 0.3
+        rows.append(f"{age},{rng.choice('abc')},{'2024-05-01' if churned else ''},{'yes' if churned else 'no'}")
+    Path("a.csv").write_text("age,plan,left at,churned\n" + "\n".join(rows) + "\n")
+    why = "alone it tells the label in 300 of the first 300 rows: --drop 'left at' leaves it out if it is known only"
+    said = vwlite("train", "a.csv", "--label", "churned", "-m", "m").err
+    assert said.count(" alone ") == 1 and f"note: column left at: {why} after the label" in said
+    assert "alone it" not in vwlite("train", "a.csv", "--label", "churned", "--drop", "left at", "-m", "m").err
+    assert "alone it tells the label" in " ".join(vwlite("describe", "a.csv", "--label", "churned").out.split())
+    assert "alone it" not in vwlite("predict", "-m", "m", "a.csv").err
