@@ -253,7 +253,7 @@ def folds_of_groups(const uint64_t[::1] groups not None, uint8_t[::1] out not No
     cdef size_t n = groups.shape[0], i
     sizes, filled, dealt = Counter(groups), [0] * max(folds, 1), {}
     if len(sizes) < folds:
-        raise OverflowError(f"--group: {len(sizes)} groups, and {folds} folds need one each: leave the option out")
+        raise OverflowError("fewer groups than folds")
     for group in sorted(sizes, key=lambda x: (-sizes[x] if folds else 0, x)):
         fold = min(range(len(filled)), key=filled.__getitem__)
         dealt[group] = fold if folds or 10 * (filled[0] + sizes[group]) <= n else IN_NONE

@@ -13,6 +13,8 @@ def folder(tmp_path, monkeypatch, vwlite):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cancer.train.vw").write_text("1 |a x\n-1 |a y\n")
     vwlite("train", *GD, "cancer.train.vw", "-m", "m", "-c", "--quiet")
+    (tmp_path / "t.csv").write_text("y,x\n1,2\n0,1\n")
+    vwlite("train", *GD, "t.csv", "--label", "y", "-m", "of_table", "--quiet")
     vwlite("export", "m", "--to", "vw", "-o", "vw.model")
     with zipfile.ZipFile("table.xlsx", "w") as book:
         book.writestr("[Content_Types].xml", "<Types/>")
@@ -39,6 +41,7 @@ DASK = "or `vwlite dask`, which reads URLs\n"
     ("typed", "code", "said"),
     [
         ("m", 65, model("m")),
+        ("of_table", 65, model("of_table")),
         ("vw.model", 65, model("vw.model")),
         (CACHE, 65, f"it is a cache: name the data that it was made from, and --cache-file {CACHE}\n"),
         ("table.xlsx", 65, "it is a spreadsheet: save it as CSV\n"),

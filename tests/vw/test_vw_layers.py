@@ -236,6 +236,20 @@ def test_an_audit_tells_of_weights_that_the_data_does_not_name(vwlite: Any, tmp_
     assert "--predictions" in vwlite("vw", "-d", at["e"], "--audit_regressor", at["audit"], "-p", at["m"], code=2).err
 
 
+def test_an_audit_shows_the_powers_of_autolink(vwlite: Any, tmp_path: Path) -> None:
+    """What Vowpal Wabbit 9.11 prints: weights outside of the slots have no names."""
+    (tmp_path / "d").write_text("1 |a x y:2\n-1 |b z\n1 |a y x:3\n")
+    found = vwlite("vw", "-d", tmp_path / "d", "--autolink", 2, "--audit", "--normalized", "--quiet").out.splitlines()
+    of_second = ["Constant:116060:1:6.66667", "b^z:124687:1:0"]
+    of_third = ["a^y:42847:1:3.33333", "Constant:116060:1:-1.41455"]
+    assert found[4:] == [
+        "1", "\t".join(["", *of_second]),
+        "1", "\t".join(["", *of_second, ":256914:1:0", ":256915:1:0"]),
+        "1", "\t".join(["", "a^x:55432:3:6.66667", *of_third]),
+        "1", "\t".join(["", "a^x:55432:3:6.66667", ":256914:1:-8.08122", ":256915:1:-7.08122", *of_third]),
+    ]
+
+
 # --- experience replay -------------------------------------------------------------------------------
 
 

@@ -29,6 +29,7 @@ _NOUNS = {
     "scale": "namespace scale",
     "value": "feature value",
 }
+EMPTY = "an empty cell, and each row needs a {}: write one there, or leave these rows out"
 A_TIME = "ISO 8601, such as 2026-01-31T13:05:00Z, or seconds since 1970"
 
 

@@ -76,6 +76,7 @@ _FETCH = {
     "s3": "aws s3 cp {} -", "gs": "gcloud storage cat {}", "hdfs": "hdfs dfs -cat {}", "http": "curl -sSfL {}",
     "https": "curl -sSfL {}", "ftp": "curl -sSf {}",
 }
+_FIRST_OF_HEADERS = (b'{"absent"', b'{"algorithm"')  # of models: of tables, and of others
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # .xls
 _DIGITS = pattern(r"\d+")
 # How spreadsheets begin: which file is the first in the zip of an .xlsx depends on the program that wrote it.
@@ -145,7 +146,7 @@ def not_data(head: bytes, path: str) -> str:
 def is_model(head: bytes) -> bool:
     """Whether a file is a model of this program or of Vowpal Wabbit."""
     text = head[:2048].replace(b"\0", b"")
-    return looks_like_vw(head) or (head[30:40] == b"header.npy" and b'{"algorithm"' in text)
+    return looks_like_vw(head) or (head[30:40] == b"header.npy" and any(key in text for key in _FIRST_OF_HEADERS))
 
 
 def is_spreadsheet(head: bytes) -> bool:

@@ -21,7 +21,7 @@ import numpy as np
 
 from vwlite.core.text.numbers import whole
 from vwlite.errors import DataError, UsageError
-from vwlite.input.diagnostics import A_TIME, IS_NUMBER, shown
+from vwlite.input.diagnostics import A_TIME, EMPTY, IS_NUMBER, shown
 from vwlite.input.formats import COMPRESSED, FORMATS, OF_TEXT, check_name
 from vwlite.input.sources import check_sources, is_read_once
 from vwlite.inspection.commands import SplitOptions
@@ -31,7 +31,6 @@ from vwlite.output.text import printable
 from vwlite.runs.frame import RunFrame
 
 MOST_LABELS = 1000
-EMPTY = "an empty cell, and each row needs a {}: write one there, or leave these rows out"
 MOST_DIFFERENT = 100_000  # rows that are counted
 MANY_COPIES = 10  # of each row, on average
 _LABEL = re.compile(rb"^\s*(__label__\S*|[^\s|']*)")  # of fastText; of VW text and libsvm

@@ -98,16 +98,15 @@ class Namer:
         contraction = getattr(rule, "contraction", 1.0)
         shows_g = "G" in self.run.setup.plan.fields and not self.run.testing
         sums = field_of(rule, slots, "G") if shows_g else weights
-        rows = []
+        shown = []
         for i, (key, x, name) in enumerate(features):
             w = weights[i]
             if gravity:
                 w = max(abs(w) - gravity, 0) * (1 if w > 0 else -1)
-            w *= contraction
-            text = f"{name.decode('utf-8', 'surrogateescape')}:{key}:{short(x)}:{short(w)}"
-            if shows_g:
-                text += f"@{short(sums[i])}"
-            rows.append((abs(w * x), text))
+            shown.append((name.decode("utf-8", "surrogateescape"), key, x, w * contraction, sums[i]))
+        shown += [("", *more) for more in e.more_audited]
+        rows = [(abs(w * x), f"{name}:{key}:{short(x)}:{short(w)}" + f"@{short(G)}" * shows_g)
+                for name, key, x, w, G in shown]
         rows.sort(key=lambda row: -row[0])
         out = self.run.streams.log
         if out is not None:

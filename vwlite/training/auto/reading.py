@@ -12,6 +12,7 @@ from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
 from vwlite.errors import DataError, UsageError
+from vwlite.input.diagnostics import EMPTY
 from vwlite.input.parsing import EXAMPLE, Parsed, SourceText
 from vwlite.training.auto.auto_data import AutoData
 from vwlite.training.auto.data import Batches, DrawnExamples
@@ -161,7 +162,7 @@ class DataReader:
         for line, kind in enumerate(batch.kind if self.data.options.group is not None else ()):
             if kind == EXAMPLE and not batch.tag(line):
                 where = f"{batch.source}:{batch.line_number(line)}:1: column {self.data.options.group}"
-                raise DataError(f"{where}: an empty cell, and each row needs a group")
+                raise DataError(f"{where}: {EMPTY.format('group')}")
         summary.take(batch)
         self.data.choice.place_labels(batch)
         return int(summary.examples - before)

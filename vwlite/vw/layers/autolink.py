@@ -62,15 +62,22 @@ class Autolink(Symmetric):
         if not self.packed:
             keys, values = stepper.features()
             stepper.set(keys + [self.CONSTANT // self.stride + i for i in range(len(powers))], values + powers)
+            e.more_names = [b""] * len(powers)
             self.pass_on(e, learns)
+            e.more_names = []
             stepper.set(keys, values)
             return
         start = self.CONSTANT + 4 * e.model
         initial = e.initial
         e.initial += sum(self._get(start + i) * x for i, x in enumerate(powers))
+        g = self.fields.index("G") if "G" in self.fields else 0
+        e.more_audited = [
+            (((start + i) & self.mask) // 4, x, self._get(start + i), self._get(start + i + g))
+            for i, x in enumerate(powers)
+        ]
         rates = self._adapt(e, start, powers) if learns else None
         self.pass_on(e, learns)
-        e.initial = initial
+        e.initial, e.more_audited = initial, []
         if rates:
             for i, x in enumerate(powers):
                 rate = self._get(start + i + len(self.fields))

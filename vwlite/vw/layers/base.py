@@ -32,6 +32,8 @@ class Current:
     test: bool = False  # only predict
     names: dict[int, list[bytes]] | None = None
     more_names: list[bytes] = field(default_factory=list)  # of features behind those of the line
+    more_audited: list[tuple[int, float, float, float]] = field(default_factory=list)  # ... outside of the table: slot,
+    # value, weight, sum of squared gradients
     raw_scores: list[tuple[int, float]] | None = None  # of classes, to be written; None: nothing is
     excess: dict[int, float] = field(default_factory=dict)  # of the squares of its namespaces
     made_names: list[bytes] | None = None  # of its features, if they are not those of its line
