@@ -76,4 +76,5 @@ def test_one_word_is_refused():
 )
 def test_what_may_be_classes_is_said(found, advice):
     note = choose([float(label) for label in found], []).note
-    assert (advice in note and note) if advice else not note
+    assert (advice in note and note) if advice else "classes" not in note
+    assert ("--loss poisson" in note) == (found[0] in (0, 1) and 2.5 not in found)

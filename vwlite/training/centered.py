@@ -55,7 +55,6 @@ class CenteredTrainer(PassTrainer):
         del model.options["normalize"]
         if not self._dense:
             return model  # of nothing
-        model = with_constant_columns(model, self._dense)
         model = folded(model, self._dense, self.learner.expander.constant_key)
         self.continues = not model.weights_only
-        return model
+        return model if model.rule.get("unseen") else with_constant_columns(model, self._dense)
