@@ -129,6 +129,11 @@ cdef inline size_t json_word(const char* p) noexcept nogil:
     return 0
 
 
+cdef inline const char* json_no_value(const char* p, TokenError* error) noexcept nogil:
+    """What is at p is no value; Python writes Infinity."""
+    return error_at(error, JSON_NUMBER if p[0] == c'I' else JSON_VALUE, p, p + (p[0] != c'\n'))
+
+
 cdef inline const char* json_skip(const char* p, TokenError* error) noexcept nogil:
     """The position after the value at p, of any type."""
     cdef char[DEEPEST] closing
@@ -161,7 +166,7 @@ cdef inline const char* json_skip(const char* p, TokenError* error) noexcept nog
         else:
             n = json_word(p)
             if n == 0:
-                return error_at(error, JSON_VALUE, p, p + (p[0] != c'\n'))
+                return json_no_value(p, error)
             p += n
         if p == NULL:
             return NULL

@@ -37,8 +37,9 @@ from vwlite.core.tables.csv cimport (
 )
 from vwlite.core.tables.json cimport (
     BRACE, BRACKET, END_BRACE, END_BRACKET,
-    JSON_AFTER, JSON_COMMA, JSON_DEEP, JSON_ESCAPE, JSON_KEY, JSON_KIND, JSON_MIXED, JSON_OBJECT, JSON_TWICE, JSON_VALUE,
-    is_digit, json_blanks, json_key, json_number, json_skip, json_stop, json_stop_portable, json_string, json_unit, json_word,
+    JSON_AFTER, JSON_COMMA, JSON_DEEP, JSON_ESCAPE, JSON_KEY, JSON_KIND, JSON_MIXED, JSON_OBJECT, JSON_TWICE,
+    is_digit, json_blanks, json_key, json_no_value, json_number, json_skip, json_stop, json_stop_portable, json_string,
+    json_unit, json_word,
 )
 from vwlite.core.tables.times cimport Moment
 from vwlite.core.text.numbers cimport Double, Float, read_double, read_float
@@ -628,7 +629,7 @@ cdef class TableParser(Parser):
         else:
             n = json_word(p)
             if n == 0:
-                return error_at(error, JSON_VALUE, p, p + (p[0] != c'\n'))
+                return json_no_value(p, error)
             if p[0] == c'n' or p[0] == c'N':
                 return p + n
             p += n

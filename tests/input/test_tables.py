@@ -966,6 +966,7 @@ def test_nan_in_json_lines_is_absent(vwlite, at):
     assert vwlite("convert", "a.jsonl", "--label", "y").out == vwlite("convert", "b.jsonl", "--label", "y").out
 
 
+INFINITE = "a number that JSON does not allow: write null for a missing number, or a finite one"
 BAD_JSON = [
     ("[1]", 1, "a line of JSON lines is an object: {\"key\": value, ...}"),
     ('{"y": 1, "a": {"b": {"c": 1}}}', 21,
@@ -975,9 +976,11 @@ BAD_JSON = [
     ('{"y": 1, "a": [1, "x"]}', 19, "an array of both numbers and words: make two of it"),
     ('{"y": [1]}', 7, "an array or object where one value is expected"),
     ('{"y": 1, "y": 2}', 13, "a duplicate key"),
-    ('{"y": 1, "a": Infinity}', 15, "a value is missing: a string, a number, true, false, null, an array or an object"),
+    ('{"y": 1, "a": nothing}', 15, "a value is missing: a string, a number, true, false, null, an array or an object"),
     ('{"y": 1, "a": 01}', 15, "a number that JSON does not allow"),
     ('{"y": 1, "a": 1.}', 15, "a number that JSON does not allow"),
+    ('{"y": 1, "a": Infinity}', 15, INFINITE), ('{"y": 1, "a": -Infinity}', 15, INFINITE),
+    ('{"y": 1, "a": [1, Infinity]}', 19, INFINITE), ('{"y": Infinity}', 7, INFINITE),
     ('{"y": 1, "a": 1e99}', 15, "'1e99' is too large for a 32-bit float"),
     ('{"y": 1, "a": "x}', 15,
      "a string that does not end on its line; line ends and control characters in it are escaped"),

@@ -22,6 +22,7 @@ MOST_NAMES = 8  # of classes that are shown
 # No two parts of it can match the same digits: what is no number after many of them is refused in linear time.
 IS_NUMBER = pattern(rb"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _NOT_FINITE = pattern(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+_INFINITE = pattern(rb"-?Infinity")  # as Python writes it in JSON
 _NOUNS = {
     "label": "label",
     "importance": "importance",
@@ -141,6 +142,8 @@ def explain_cell(code: str, record: bytes, begin: int, end: int, parser: "TableP
     token, where = shown(record[begin:end].strip()), f"column {column}: " if column else ""
     if code in EXPLAINED:
         escaped = code in ("quote text", "quote inside") and b'\\"' in record[: end + 1]
+        if code == "JSON number" and _INFINITE.match(record, begin):
+            return f"{EXPLAINED[code]}: write null for a missing number, or a finite one"
         return EXPLAINED[code] + ("; --escape '\\' reads \\\" as a quote" if escaped else "")
     if code == "ragged":
         return f"a row of {parser.cells_of(record)} cells, but there are {parser.width} columns"
