@@ -22,8 +22,9 @@ from vwlite.core.data.batch cimport EXAMPLE, MOST_DISTINCT, REJECTED, Batch, new
 from vwlite.core.tables.cells cimport (
     BY_VALUE, CATEGORICAL, DROPPED, NUMERIC, TEXT, TIME, Cells, Column, Missing, Role, CellSink, add_number,
     add_text, add_time, add_word, begun_hash, end_cell, fitting, is_empty, is_missing, is_missing_number, log_name,
-    LONGEST_PLAIN, missing_cell, open_space, plain_number, read_time, word_size, write,
+    missing_cell, open_space, read_time, word_size, write,
 )
+from vwlite.core.tables.notation cimport LONGEST_PLAIN, plain_number
 from vwlite.core.tables.times cimport Moment, moment_of_day, moment_of_number, moment_of_ticks
 from vwlite.core.tables.zones cimport Zone, local_second
 from vwlite.core.text.numbers cimport Float, read_float
@@ -289,8 +290,8 @@ cdef int number_in(const CellSink* sink, ArrowCell cell, float* x) noexcept nogi
         return 0
     if size > LONGEST_WRITTEN:
         return -1
-    if sink.decimal:
-        size = plain_number(sink.decimal, sink.thousands, word.begin, size, copy)
+    if sink.written != NULL:
+        size = plain_number(sink.written, word.begin, size, copy)
     else:
         memcpy(copy, word.begin, size)
     memset(copy + size, 0, PADDING)

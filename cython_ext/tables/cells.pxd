@@ -16,6 +16,7 @@ from vwlite.core.base.murmur cimport finish, hash_strings, mix, murmur, scramble
 from vwlite.core.base.simd cimport likely, load32, load64, unlikely
 from vwlite.core.data.batch cimport Batch
 from vwlite.core.tables.known cimport Known, KnownKeys, is_known
+from vwlite.core.tables.notation cimport Notation, Written
 from vwlite.core.tables.times cimport Moment
 from vwlite.core.text.numbers cimport whole_size
 
@@ -113,8 +114,7 @@ cdef struct CellSink:
     int ngram
     int characters          # of n-grams of them; 0: there are none
     float beyond            # the value of the features of a text beyond its words: 1, or OPEN of derivation.pxd
-    char decimal            # the point of numbers that are written as people do; 0: numbers are those of VW text
-    char thousands          # the separator of groups of their digits; 0: none
+    const Written* written  # how people write numbers; of `Cells.notation`; NULL: they are those of VW text
     int words               # how texts become words: WORDS of vwlite/input/schema.py
     bint keeps              # names are those of the table; else `_` is in them for what VW text cannot hold
     bint wholes             # words that are whole numbers have no point and zeros behind it
@@ -356,10 +356,6 @@ cdef inline int add_padded_word(CellSink* sink, const Column* c, Batch batch, co
     return add_word(sink, c, batch, p, n)
 
 
-cdef enum:
-    LONGEST_PLAIN = 64          # bytes of a number that is written as people do
-
-cdef size_t plain_number(char decimal, char thousands, const char* p, size_t n, char* to) noexcept nogil
 cdef int add_text(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil
 cdef bint read_time(const char* p, size_t n, Moment* to) noexcept nogil
 cdef int add_time(CellSink* sink, const Column* c, Batch batch, const Moment* time) noexcept nogil
@@ -376,6 +372,7 @@ cdef class Cells:
     cdef readonly list names    # of the columns, each with `=` behind it
     cdef list missing           # the words that mean a missing value, as bytes
     cdef KnownKeys known        # those of the model that is applied, or None
+    cdef Notation notation
     cdef dict zones             # by name
 
     cdef set_missing(self, list words)

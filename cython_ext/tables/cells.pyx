@@ -207,76 +207,6 @@ cdef int add_gram(CellSink* sink, uint32_t space, Batch batch, const char* p, si
     return put(batch, name_hash(sink, name, n, space), sink.beyond)
 
 
-cdef inline size_t sign_at(const char* p, const char* end) noexcept nogil:
-    """Bytes of a sign of money or `%`; 0: there is none."""
-    cdef uint32_t c = 0
-    cdef size_t size
-    if p == end:
-        return 0
-    size = character(<const uint8_t*>p, end - p, &c)
-    return size if c == c'$' or c == c'%' or 0xA2 <= c <= 0xA5 or 0x20A0 <= c <= 0x20CF else 0
-
-
-cdef inline size_t blanks_at(const char* p, const char* end) noexcept nogil:
-    """Bytes of blanks, also of those that do not break a line."""
-    cdef const char* begin = p
-    while p < end:
-        if p[0] == c' ':
-            p += 1
-        elif end - p > 1 and <uint8_t>p[0] == 0xC2 and <uint8_t>p[1] == 0xA0:
-            p += 2
-        else:
-            break
-    return p - begin
-
-
-cdef size_t plain_number(char decimal, char thousands, const char* p, size_t n, char* to) noexcept nogil:
-    """A number as people write it, `-$1,026.50` or `9,2 %`, as VW text has it; how many bytes, 0: it is none.
-
-    A sign of money or `%` may be at either end, and is left out. Groups of digits have three, or two before others.
-    """
-    cdef const char* end = p + n
-    cdef size_t size = 0, sign, group = 0
-    cdef bint grouped = False, whole = True, digits = False
-    if n > LONGEST_PLAIN:
-        return 0
-    sign = sign_at(p, end)
-    p += sign
-    p += blanks_at(p, end) if sign else 0
-    if p < end and (p[0] == c'-' or p[0] == c'+'):
-        to[0], size = p[0], 1
-        p += 1
-        if not sign:
-            sign = sign_at(p, end)
-            p += sign
-            p += blanks_at(p, end) if sign else 0
-    while p < end:
-        if c'0' <= p[0] <= c'9':
-            to[size] = p[0]
-            size += 1
-            group += 1
-            digits = True
-        elif thousands and p[0] == thousands and whole and digits and end - p > 1 and c'0' <= p[1] <= c'9':
-            if group > 3 or (grouped and group < 2):
-                return 0
-            grouped, group = True, 0
-        elif p[0] == decimal and whole:
-            if grouped and group != 3:
-                return 0
-            to[size] = c'.'
-            size += 1
-            whole = False
-        else:
-            break
-        p += 1
-    if not digits or (whole and grouped and group != 3):
-        return 0
-    p += blanks_at(p, end)
-    if not sign:
-        p += sign_at(p, end)
-    return size if p == end else 0
-
-
 cdef bint read_time(const char* p, size_t n, Moment* to) noexcept nogil:
     """Read a cell, without blanks at its ends, as a time; returns whether it is one."""
     cdef char[LONGEST_SECONDS + PADDING] copy
@@ -426,17 +356,17 @@ cdef class Cells:
 
     columns: the namespace of each, as text, and its role as an index into ROLES of vwlite/input/schema.py. ngram: the
     maximal number of words per n-gram of a text. missing: words that mean a missing value. hash_all, hash_seed: as for
-    Parser. as_text: write VW text. words, names, decimal, thousands: as of Schema in vwlite/input/schema.py. zeros:
-    numbers of value 0 are features too, as others are derived from them, and those of texts with n-grams of characters
-    have the value OPEN beyond words. logs: keep a log of names, for `take_log`. characters: of n-grams. absents: a cell
-    that is absent has the feature `name?`, and times of a type with a zone are those of the zone; without it, as in
-    models of 0.2.0, they are in UTC. known: the keys of a model that is applied: then absent cells have only features
-    of these, and a cell of words is absent, too, if none of them is one of these.
+    Parser. as_text: write VW text. words, names: as of Schema in vwlite/input/schema.py. notation: of numbers in text;
+    None: that of VW text. zeros: numbers of value 0 are features too, as others are derived from them, and those of
+    texts with n-grams of characters have the value OPEN beyond words. logs: keep a log of names, for `take_log`.
+    characters: of n-grams. absents: a cell that is absent has the feature `name?`, and times of a type with a zone are
+    those of the zone; without it, as in models of 0.2.0, they are in UTC. known: the keys of a model that is applied:
+    then absent cells have only features of these, and a cell of words is absent, too, if none of them is one of these.
     """
 
     def __cinit__(self, columns, *, int ngram=1, missing=(), bint hash_all=False, uint32_t hash_seed=0,
-                  bint as_text=False, int words=2, int names=3, str decimal="", str thousands="", bint zeros=False,
-                  bint logs=False, int characters=0, bint absents=False, KnownKeys known=None):
+                  bint as_text=False, int words=2, int names=3, Notation notation=None, bint zeros=False, bint logs=False,
+                  int characters=0, bint absents=False, KnownKeys known=None):
         cdef size_t i
         cdef bytes name
         cdef uint32_t space
@@ -455,9 +385,9 @@ cdef class Cells:
             self.sink.known, self.sink.knows = &known.known, known.known.words
             for i in range(RECENT):
                 self.sink.recent[i] = <uint32_t>(i + 1)
-        if decimal or thousands:
-            self.sink.decimal = <char>ord(decimal or ".")
-            self.sink.thousands = <char>ord(thousands) if thousands else 0
+        self.notation = notation
+        if notation is not None:
+            self.sink.written = &notation.written
         self.count = len(columns)
         self.names = [text.encode("utf-8", "surrogateescape") + b"=" for text, _ in columns]
         self.columns = <Column*>calloc(self.count + 1, sizeof(Column))
@@ -524,9 +454,7 @@ cdef class Cells:
         missing = [word.decode("utf-8", "surrogateescape") for word in self.missing]
         return Cells(columns, ngram=self.sink.ngram, missing=missing, hash_all=not self.sink.strings,
                      hash_seed=self.sink.seed, as_text=True, words=self.sink.words, names=1 + self.sink.keeps + self.sink.wholes,
-                     decimal=chr(self.sink.decimal) if self.sink.decimal else "",
-                     thousands=chr(self.sink.thousands) if self.sink.thousands else "",
-                     characters=self.sink.characters, absents=self.sink.absents, known=self.known)
+                     notation=self.notation, characters=self.sink.characters, absents=self.sink.absents, known=self.known)
 
     def take_absents(self):
         """Of each column, how many cells since the last call had the feature of an absent cell: as they have no value, and
@@ -560,14 +488,6 @@ cdef class Cells:
         free(self.sink.missing.words)
         free(self.sink.missing.sizes)
         free(self.sink.missing.numbers)
-
-
-def number_of(bytes cell, str decimal, str thousands):
-    """The number of a cell in a notation of people, as bytes of VW text; None if it is not a number."""
-    cdef char[LONGEST_PLAIN] plain
-    cdef char between = <char>ord(thousands) if thousands else 0
-    cdef size_t size = plain_number(<char>ord(decimal), between, cell, len(cell), plain)
-    return plain[:size] if size else None
 
 
 def time_of(bytes cell):

@@ -27,9 +27,9 @@ from vwlite.core.base.utf8 cimport character, write_character
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, ParseError, line_start, rewind
 from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.tables.cells cimport (
-    BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, LONGEST_PLAIN, NUMERIC, TEXT, TIME, Role,
+    BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, NUMERIC, TEXT, TIME, Role,
     CellSink, add_number, add_padded_word, add_text, add_time, can_be_absent, end_cell, is_empty, is_missing,
-    is_missing_number, missing_cell, name_hash, open_space, plain_number, put, read_time, set_column, write,
+    is_missing_number, missing_cell, name_hash, open_space, put, read_time, set_column, write,
 )
 from vwlite.core.tables.csv cimport (
     BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, HEADER_AGAIN, LABEL_CONTROL, LATE_LABEL, NOT_UTF8, QUOTE_OPEN, RAGGED, SECOND_LABEL, ScanResult, csv_record, csv_window,
@@ -41,6 +41,7 @@ from vwlite.core.tables.json cimport (
     is_digit, json_blanks, json_key, json_no_value, json_number, json_skip, json_stop, json_stop_portable, json_string,
     json_unit, json_word,
 )
+from vwlite.core.tables.notation cimport LONGEST_PLAIN, plain_number
 from vwlite.core.tables.times cimport Moment
 from vwlite.core.text.numbers cimport Double, Float, read_double, read_float
 from vwlite.core.text.parser import CODES as LINE_CODES
@@ -124,7 +125,7 @@ cdef const char* not_utf8(const char* p, const char* end) noexcept nogil:
 cdef int take_plain(CellSink* sink, const Column* c, const char* p, const char* end, Batch batch, TokenError* error) noexcept nogil:
     """The feature of a number that is written as people do; -1: it is bad."""
     cdef char[LONGEST_PLAIN + PADDING] plain
-    cdef size_t size = plain_number(sink.decimal, sink.thousands, p, end - p, plain)
+    cdef size_t size = plain_number(sink.written, p, end - p, plain)
     if size == 0:
         error_at(error, CELL, p, end)
         return -1
@@ -192,7 +193,7 @@ cdef inline int take_cell(CellSink* sink, const Column* c, const char* p, const 
         failed = add_text(sink, c.space, batch, p, end - p)
     elif c.role == TIME:
         return take_time(sink, c, p, end, batch, error)
-    elif unlikely(sink.decimal != 0) and c.role == NUMERIC and not is_missing(&sink.missing, p, end - p):
+    elif unlikely(sink.written != NULL) and c.role == NUMERIC and not is_missing(&sink.missing, p, end - p):
         return take_plain(sink, c, p, end, batch, error)
     else:
         return take_number(sink, c, p, end, batch, error)
@@ -655,8 +656,8 @@ cdef class TableParser(Parser):
                 return NULL
             return p
         if c.role == NUMERIC or (is_number and c.role == BY_VALUE):
-            if sink.decimal != 0 and not is_number:
-                size = plain_number(sink.decimal, sink.thousands, text, end - text, plain)
+            if sink.written != NULL and not is_number:
+                size = plain_number(sink.written, text, end - text, plain)
                 if size == 0:
                     return error_at(error, CELL, begin, p)
                 memset(plain + size, 0, PADDING)
@@ -1031,10 +1032,10 @@ cdef class TableParser(Parser):
         if unlikely(doubled) and self.unquote(&p, &end, error):
             return -1
         n = end - p
-        if unlikely(self.table.sink.decimal) and c.role != IS_TAG and not (
+        if unlikely(self.table.sink.written != NULL) and c.role != IS_TAG and not (
                 c.role == IS_LABEL and self.settings.names != NULL and not self.settings.or_numbers
                 and not self.table.sink.as_text):  # names of classes are as written
-            n = plain_number(self.table.sink.decimal, self.table.sink.thousands, p, n, plain)
+            n = plain_number(self.table.sink.written, p, n, plain)
             if n:
                 memset(plain + n, 0, PADDING)
                 p, end = plain, plain + n

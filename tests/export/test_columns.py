@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -224,14 +225,18 @@ def test_cells_are_read_as_vwlite_reads_them(vwlite, column, cells, bad):
 PLAIN = ["$1,026.50", "-$ 1,026.50", "$-7", "9.5 %", "12,34,567", "1,234", "€5", "1234.5", ".5 €", "+3", "NA", "-999"]
 NOT_PLAIN = ["1,02", "1,0265", "12345,678", "1e3", "$5%", "1.2.3", ",5", "- $7", "1,234.5,6"]
 EUROPEAN = ["1.026,50 €", "7,5", "-1.234.567,8", "€ -3", "12"]
+SIGNED = ["5-", "(5)", "$(5)", "(5 %)", "5\u2212 %", "\u22125", "$5-", "\u202f1\u202f234,5\u2009%", "1 234\u00a0567"]
+MASSES = ["5 kg", "5kg", "kg 5", "(5) kg", "-5.5\u202fkg", "5 fl oz", "kg5-", "5 m2", "m25", "$5"]
 
 
 @pytest.mark.parametrize(("options", "cells", "bad"), [
     ("--decimal . --thousands ,", PLAIN, NOT_PLAIN), ("--decimal , --thousands .", EUROPEAN, ["1,026.5", "1.02,5"]),
+    ("--decimal , --thousands ' '", SIGNED, ["--5", "(-5)", "-5-", "(5", "( 5)", "(5 )", "- 0 $", "5" * 65, "5 kg"]),
+    ("--units 'kg,m2,fl oz,m'", MASSES, ["5 k", "5 kg m", "$5 kg", "kg", "m2", "5 KG", "1e5", "1,5"]),
 ])
 def test_numbers_are_read_as_people_write_them(vwlite, options, cells, bad):
     Path("t.csv").write_text(as_csv([[cell, i % 2] for i, cell in enumerate(cells)], ["x", "y"]))
-    vwlite("train", *GD, "t.csv", "--label", "y", "--labels", "0,1", "--numeric", "x", *options.split(),
+    vwlite("train", *GD, "t.csv", "--label", "y", "--labels", "0,1", "--numeric", "x", *shlex.split(options),
            "--missing=-999,NA", "-m", "model", "--quiet", "--names")
     assert_same(in_python(vwlite, "t.csv"), predictions(vwlite, "t.csv"))
     for cell in bad:

@@ -23,8 +23,18 @@ NUMBERS = [
 AMOUNTS = [
     "$5", "-$5", "$-5", "$ -5", "-$ 5", "- $5", "$ - 5", "+\u20ac5", "5\u20ac", "5 \u20ac", "-5 %", "5%", "%5", "% 5",
     "5\u00a0%", "5% ", "5%\u00a0", "$5%", "$$5", "5$$", "$", "%", "-%", "\u00a5\u00a01", "\u20ac\u00a0-1", "\u20d05",
-    "\u00a15", "5-", "-5-", "(5)", "5 -", "1e5", "1E5",
+    "\u00a15", "5-", "-5-", "(5)", "5 -", "1e5", "1E5", "\u22125", "$\u22125", "5\u2212", "--5", "+-5", "-\u22125",
+    "(-5)", "(5-)", "-(5)", "((5))", "()", "( 5)", "(5 )", "(5", "5)", ")5(", "$(5)", "($5)", "(5) %", "(5%)", "(5 %)",
+    "$5-", "5-%", "5- %", "5%-", "5 %-", "-5%-", "(5)-", "\u202f5\u2009", "5\u2009%", "\u20ac\u202f5", "\u30005",
+    "9" * 64, "9" * 65, "\u2212" + "9" * 63, "\u2212" + "9" * 64, "5" + "\u00a0" * 62 + "%", "5" + "\u00a0" * 63 + "%",
+    "5 kg", "5kg", "kg 5", "kg5", "-kg 5", "kg -5", "5 kg-", "5- kg", "(5 kg)", "(5) kg", "5 k", "5 g", "5 kgkg",
+    "kg 5 kg", "$5 kg", "5 m2", "5m2", "m2 5", "m25", "m 25", "5m", "kg", "m2", "5 fl oz", "5\u00a0fl\u202foz", "5 KG",
+    "5 Stra\u00dfe", "-5\u202fm2", "5 a-b", "5 a\u2212b", "$kg5",
 ]
+UNITS = "m,m2,kg,fl oz,Stra\u00dfe,a-b\u202fc,a-b,%/y"
+
+
+SPACES = " \u00a0\u2009\u202f"
 
 
 def drawn(chance, shapes, alphabet, count):
@@ -44,11 +54,14 @@ def amounts(chance, decimal, thousands, count):
 
     for _ in range(count):
         whole = digits(0, 3) + "".join(
-            chance.choice([thousands, thousands, decimal]) + digits(*chance.choice([(3, 3), (3, 3), (2, 2), (1, 4)]))
+            chance.choice([thousands, thousands, decimal]).replace(" ", chance.choice(SPACES))
+            + digits(*chance.choice([(3, 3), (3, 3), (2, 2), (1, 4)]))
             for _ in range(chance.choice([0, 0, 1, 2, 3])))
         part = chance.choice(["", decimal, decimal + digits(1, 4)])
-        before = chance.choice(["", "", "-", "+", "$", "-\u20ac", "\u00a3 ", "\u00a5\u00a0-"])
-        behind = chance.choice(["", "", "%", " %", "-"])
+        before = chance.choice(["", "", "-", "+", "$", "-\u20ac", "\u00a3 ", "\u00a5\u00a0-", "\u2212", "kg", "m2 "])
+        behind = chance.choice(["", "", "%", " %", "-", "\u2212", " kg", "m", "\u2009fl oz"])
+        if chance.random() < 0.1:
+            before, behind = chance.choice([("(", ")"), ("$ (", ")"), ("(", " kg)"), ("(", ")\u202f%")])
         yield chance.choice(BLANKS) + before + whole + part + behind + chance.choice(BLANKS)
 
 
@@ -92,16 +105,18 @@ def test_numbers_are_those_of_predict(vwlite, tmp_path, monkeypatch, database, o
 
 @pytest.mark.third
 @pytest.mark.parametrize("database", DATABASES)
-@pytest.mark.parametrize(("decimal", "thousands"), [
-    (",", "."), (",", " "), (",", ""), (".", ","), ("", ","), ("", "'"), ("", "_"), (".", ""), (",", "'"),
-])
-def test_amounts_are_those_of_predict(vwlite, tmp_path, monkeypatch, database, decimal, thousands):
+@pytest.mark.parametrize(("decimal", "thousands", "units"), [
+    (",", ".", ""), (",", " ", UNITS), (",", "", ""), (".", ",", UNITS), ("", ",", ""), ("", "'", ""), ("", "_", "kg"),
+    (".", "", ""), (",", "'", ""), ("", "", UNITS), (".", " ", ""),
+], ids=lambda value: "units" if value == UNITS else None)
+def test_amounts_are_those_of_predict(vwlite, tmp_path, monkeypatch, database, decimal, thousands, units):
     monkeypatch.chdir(tmp_path)
-    learn(vwlite, [*(["--decimal", decimal] if decimal else []), *(["--thousands", thousands] if thousands else [])])
+    typed = {"--decimal": decimal, "--thousands": thousands, "--units": units}
+    learn(vwlite, [word for option, value in typed.items() if value for word in (option, value)])
     chance, point = random.Random(2), decimal or "."
-    cells = [*NUMBERS, *AMOUNTS, *amounts(chance, point, thousands, 1000),
+    cells = [*NUMBERS, *AMOUNTS, *amounts(chance, point, thousands, 700),
              *drawn(chance, [*NUMBERS, *AMOUNTS, f"1{thousands}234{point}5"],
-                    f"0123456789{point}{thousands}+-$% \u00a0\u20ac", 1000)]
+                    f"0123456789{point}{thousands}+-$%()kgm\u2212{SPACES}\u20ac", 700)]
     good, bad = compared(vwlite, database, cells)
     assert good > 300 and bad > 300
 
@@ -234,6 +249,8 @@ def test_a_query_says_what_it_does_with_cells_that_are_not_numbers(vwlite, tmp_p
     assert "-- Where another cell is not a number or time, `vwlite predict` refuses the row: its results " in head
     assert "Missing are NULL, an empty text, and in columns of numbers and times NA, " in head
     assert "-- Texts have numbers such as 1.234,50; columns of numbers have their own point.\n" in head
+    learn(vwlite, ["--units", "kg"])
+    assert "-- Texts have numbers such as 1234.50 kg; " in exported(vwlite, "--table", "t", "--id", "row")
     learn(vwlite, [])
     head = exported(vwlite, "--table", "t", "--id", "row").partition("WITH")[0]
     assert "such as" not in head

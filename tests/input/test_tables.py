@@ -19,7 +19,7 @@ from running import GD, finish, start
 from sets import SETS
 from slow_tables import csv_as_vw, decided, json_as_vw
 
-from vwlite.core.tables.cells import number_of
+from vwlite.core.tables.notation import Notation
 from vwlite.input import table_text
 from vwlite.input.schema import MISSING
 from vwlite.model import Model, read_model
@@ -596,14 +596,14 @@ WRITTEN = [
 
 @pytest.mark.parametrize(("decimal", "thousands"), [(".", ","), (",", "."), (",", " "), (".", "'")])
 def test_numbers_as_people_write_them(decimal, thousands):
-    swap = str.maketrans({".": decimal, ",": thousands})
+    swap, notation = str.maketrans({".": decimal, ",": thousands}), Notation(decimal, thousands)
     for text, value in WRITTEN:
-        found = number_of(text.translate(swap).encode(), decimal, thousands)
+        found = notation.number_of(text.translate(swap).encode())
         assert found is not None and float(found) == value, text
-    for text in ("1,02", "1,0260", "12345,678", "1,234,56", ",5", "1.2.3", "1.5,000", "$", "%", "$5%", "a5", "5a",
+    for text in ("1,02", "1,0260", "12345,678", "1,234,56", "+,5", "1.2.3", "1.5,000", "$", "%", "$5%", "a5", "5a",
                  "1 2", "- 5", "--5", ".", "9" * 80, "1,234,5", "5 $ x"):
-        assert number_of(text.translate(swap).encode(), decimal, thousands) is None, text
-    assert number_of(b"1.234" if decimal == "," else b"1,234", decimal, "") is None
+        assert notation.number_of(text.translate(swap).encode()) is None, text
+    assert Notation(decimal).number_of(b"1.234" if decimal == "," else b"1,234") is None
 
 
 @pytest.mark.parametrize(("decimal", "thousands"), [(".", ","), (",", "."), (",", " ")])

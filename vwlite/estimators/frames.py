@@ -97,7 +97,7 @@ def numbers_of(frame: Frame, written: RoleOptions | Schema, known: Collection[st
     """For each column, whether it has numbers, also as words; None: it has no value. written: how numbers are written,
     and which words mean a missing value. known: columns that have a role, whose words are not looked at."""
     words = written.missing if isinstance(written, Schema) else written.missing_words
-    cells = Cells([], missing=words, decimal=written.decimal, thousands=written.thousands)
+    cells = Cells([], missing=words, notation=written.notation)
     looks = [words and name not in known for name, words in zip(frame.names, frame.words, strict=True)]
     return [frame.has_numbers(i, cells) if looks[i] else is_number for i, is_number in enumerate(frame.numeric)]
 
@@ -122,8 +122,8 @@ def columns_of(frame: Frame, schema: Schema) -> list[str]:
 
 def cells_of(schema: Schema, settings: Settings, derives: bool = False, logs: bool = False) -> Cells:
     """The columns for the core. derives, logs: as of `prepared`."""
-    return Cells(schema.cells, missing=schema.missing, hash_all=settings.hash == "all", decimal=schema.decimal,
-                 thousands=schema.thousands, zeros=derives or settings.derived is not None, logs=logs,
+    return Cells(schema.cells, missing=schema.missing, hash_all=settings.hash == "all",
+                 notation=schema.notation, zeros=derives or settings.derived is not None, logs=logs,
                  **schema.names_of_cells)
 
 

@@ -91,6 +91,7 @@ def _of_columns(request: Request, columns: Columns) -> Iterator[str]:
         "MISSING_NUMBERS": repr(columns.missing_numbers),
         "DECIMAL": ascii(schema.decimal),
         "THOUSANDS": ascii(schema.thousands),
+        "BESIDE": ascii(schema.notation.units if schema.notation else []),
         "WHOLES": str(schema.has_wholes),
         "INTERCEPT": repr(columns.intercept.tolist()),
         "BASE": repr(columns.base.tolist()),

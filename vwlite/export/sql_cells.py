@@ -1,8 +1,8 @@
 """The cells of a table in SQL, read as `vwlite predict` reads them: the first stages of a query.
 
     texts       cells as text without blanks at their ends; of columns of numbers, the number
-    signed, grouped, numerals    of models with --decimal or --thousands: numbers as people write them, in their parts,
-                and as programs do
+    spelled, signed, bare, unsigned, grouped, numerals    of models with --decimal, --thousands or --units: numbers as
+                people write them, without what is beside their digits, in their parts, and as programs do
     mantissas   numbers without their exponents
     numerics    numbers; REFUSED for what is none, NULL for a missing one
     cells       numbers, words, and the texts of times; `readable`
@@ -26,7 +26,7 @@ from vwlite.output.text import printable
 
 BLANKS = "' \t\r\n'"
 DIGITS = "'0123456789'"
-SPACES = " \u00a0"  # inside of amounts
+SPACES = "\u00a0\u2009\u202f"  # beside the ordinary one
 MONEY = "$%" + "".join(map(chr, [*range(0xA2, 0xA6), *range(0x20A0, 0x20D0)]))  # signs that amounts may have, and %
 LONGEST = 64  # of amounts
 TOO_LARGE = 3.4028235677973366e38  # for a 32-bit float, from here on
@@ -90,7 +90,8 @@ class Reading:
         self._kept = [*self.times, *self._words]  # the cells that stay texts while numbers are read
         schema = columns.schema
         self.decimal, self.thousands = schema.decimal or ".", schema.thousands
-        self.is_plain = bool(schema.decimal or schema.thousands)  # numbers are written as people do
+        self.is_plain = schema.notation is not None  # numbers are written as people do
+        self.units = schema.notation.units if schema.notation is not None else []
         self.missing = ["", *columns.missing_words]
         if "nan" not in self.missing and "nan" in map(str.lower, self.missing):
             self.missing.append("nan")  # the text of a NaN
@@ -110,16 +111,16 @@ class Reading:
         yield "-- Where another cell is not a number or time, `vwlite predict` refuses the row: its results are NULL.\n"
         yield "-- In columns of numbers true is 1, and false is 0.\n"
         if self.is_plain and self.numbers:
-            shown = f"1{self.thousands}234{self.decimal}50"
+            unit = f" {printable(self.units[0])}" if self.units else ""
+            shown = f"1{self.thousands}234{self.decimal}50{unit}"
             yield f"-- Texts have numbers such as {shown}; columns of numbers have their own point.\n"
 
     def stages(self, table: str, id: str) -> Iterator[str]:
         """Up to the one that `last` names."""
         found = {name: f"t.{identifier(name)}" for name in self.cells}
-        more = f", {literal(SPACES)}, {literal(MONEY)}, {literal(MONEY + SPACES)}, {literal(MONEY + SPACES + '+-')}"
         plain = self.is_plain and bool(self.numbers)
-        yield (f"characters(blanks{', spaces, money, behind, before' if plain else ''}) AS "
-               f"(VALUES ({BLANKS}{more if plain else ''}))")
+        yield (f"characters(blanks{', money' if plain else ''}) AS "
+               f"(VALUES ({BLANKS}{f', {literal(MONEY)}' if plain else ''}))")
         yield _stage("texts", f"{table} t CROSS JOIN characters", [
             (f"t.{id}", "id"), *(pair for name, cell in self.cells.items() for pair in self._texts(cell, found[name]))])
         before = "texts"
@@ -156,40 +157,48 @@ class Reading:
         """The columns for cells of columns of numbers: the number, or whether there is one."""
         return [f"{cell}_v" for cell in self.numbers] if self.dialect.number or self.is_plain else []
 
-    # --- numbers as people write them: `plain_number` of cython_ext/tables/cells.pyx ----------------
+    # --- numbers as people write them: `plain_number` of cython_ext/tables/notation.pyx --------------
 
     def _amounts(self) -> Iterator[str]:
-        """A sign of money or % is at one end, a sign before the digits; and groups of digits have three, or two before
-        others."""
-        kept = ["id", *self._kept, *self.numbers, *self._typed()]
-        found = [_same(name) for name in kept]
-        for c in self.numbers:
-            rest = f"LTRIM({c}, characters.before)"
-            size = f"LENGTH(RTRIM({rest}, characters.behind))"
-            found += [(f"SUBSTR({c}, 1, LENGTH({c}) - LENGTH({rest}))", f"{c}_before"),
-                      (f"RTRIM({rest}, characters.behind)", f"{c}_digits"),
-                      (f"LTRIM(SUBSTR({rest}, {size} + 1), characters.spaces)", f"{c}_behind")]
-        yield _stage("signed", "texts CROSS JOIN characters", found)
-        found = [_same(name) for name in kept]
+        """A unit or a sign of money is at one end, and a sign on either side of it; and groups of digits have three, or
+        two before others."""
+        kept = [_same(name) for name in ("id", *self._kept, *self.numbers, *self._typed())]
         point = literal(self.decimal)
+        found: dict[str, list[tuple[str, str]]] = {}
         for c in self.numbers:
-            begin, digits, end = f"{c}_before", f"{c}_digits", f"{c}_behind"
-            is_money = (f"TRIM(SUBSTR({begin}, {{}}, 1), characters.money) = '' "
-                        f"AND LTRIM(SUBSTR({begin}, {{}}), characters.spaces)")
-            one = f"{begin} <> '' AND {is_money.format(1, 2)} IN ('', '+', '-')"
-            other = f"LENGTH({begin}) > 1 AND SUBSTR({begin}, 1, 1) IN ('+', '-') AND {is_money.format(2, 3)} = ''"
-            fits = (f"LENGTH({c}) <= {LONGEST} AND ({begin} IN ('', '+', '-') AND LENGTH({end}) <= 1 "
-                    f"OR {end} = '' AND ({one} OR {other}))")
-            whole = f"RTRIM({digits}, {DIGITS})"
+            text, sign, is_signed = f"{c}_t", f"{c}_sign", f"{c}_sign <> ''"
+            whole = f"RTRIM({text}, {DIGITS})"
             has_point = f"SUBSTR({whole}, LENGTH({whole})) = {point}"
-            found += [
-                (f"CASE WHEN NOT ({fits}) THEN NULL WHEN {begin} LIKE '%-%' THEN '-' ELSE '' END", f"{c}_sign"),
-                (f"CASE WHEN {has_point} THEN SUBSTR({whole}, 1, LENGTH({whole}) - 1) ELSE {digits} END",
-                 f"{c}_whole"),
-                (f"CASE WHEN {has_point} THEN SUBSTR({digits}, LENGTH({whole}) + 1) ELSE '' END", f"{c}_part")]
-        yield _stage("grouped", "signed CROSS JOIN characters", found)
-        yield _stage("numerals", "grouped", [
-            *(_same(name) for name in kept), *((self._numeral(c), f"{c}_plain") for c in self.numbers)])
+            for stage, pairs in {
+                "spelled": [(f"CASE WHEN LENGTH({c}) <= {LONGEST} THEN {_spelled(c)} END", text)],
+                "signed": [(_unsigned(text), text), (_sign(text), sign)],
+                "bare": [(self._bare(text), text), _same(sign)],
+                "unsigned": [(f"CASE WHEN {is_signed} THEN {text} ELSE {_unsigned(text)} END", text),
+                             (f"CASE WHEN {is_signed} THEN {sign} ELSE {_sign(text)} END", sign)],
+                "grouped": [
+                    (f"CASE WHEN {has_point} THEN SUBSTR({whole}, 1, LENGTH({whole}) - 1) ELSE {text} END",
+                     f"{c}_whole"),
+                    (f"CASE WHEN {has_point} THEN SUBSTR({text}, LENGTH({whole}) + 1) ELSE '' END", f"{c}_part"),
+                    _same(sign)],
+                "numerals": [(self._numeral(c), f"{c}_plain")],
+            }.items():
+                found.setdefault(stage, []).extend(pairs)
+        before = "texts"
+        for stage, pairs in found.items():
+            yield _stage(stage, f"{before} CROSS JOIN characters" if stage == "bare" else before, [*kept, *pairs])
+            before = stage
+
+    def _bare(self, text: str) -> str:
+        """A number without the unit or the sign of money beside it."""
+        sizes = [(f"= {literal(unit)}", len(unit)) for unit in self.units]
+        first, last = f"SUBSTR({text}, 1, 1)", f"SUBSTR({text}, LENGTH({text}))"
+        is_money = f"TRIM({{}}, characters.money) = '' AND {text} <> ''"
+        whens = [(f"SUBSTR({text}, 1, {n}) {unit}", n) for unit, n in sizes] + [(is_money.format(first), 1)]
+        found = [f"WHEN {is_unit} THEN LTRIM(SUBSTR({text}, {n + 1}), ' ')" for is_unit, n in whens]
+        whens = [(f"SUBSTR({text}, LENGTH({text}) - {n - 1}) {unit}", n) for unit, n in sizes]
+        found += [f"WHEN {is_unit} THEN RTRIM(SUBSTR({text}, 1, LENGTH({text}) - {n}), ' ')"
+                  for is_unit, n in [*whens, (is_money.format(last), 1)]]
+        return f"CASE {' '.join(found)} ELSE {text} END"
 
     def _numeral(self, c: str) -> str:
         """As programs write it; NULL if it is none."""
@@ -326,6 +335,28 @@ def _shape(text: str) -> str:
     for digit in range(1, 10):
         text = f"REPLACE({text}, '{digit}', '0')"
     return text
+
+
+def _spelled(text: str) -> str:
+    """A number with one kind of blank and one of minus."""
+    for blank in SPACES:
+        text = f"REPLACE({text}, '{blank}', ' ')"
+    return f"TRIM(REPLACE({text}, '\u2212', '-'), ' ')"
+
+
+def _sign(x: str) -> str:
+    """The sign before a number, a minus behind it, or that of the brackets around it; '' without one."""
+    first, last = f"SUBSTR({x}, 1, 1)", f"SUBSTR({x}, LENGTH({x}))"
+    return (f"CASE WHEN {first} IN ('+', '-') THEN {first} WHEN {last} = '-' OR {first} || {last} = '()' THEN '-' "
+            "ELSE '' END")
+
+
+def _unsigned(x: str) -> str:
+    """A number without that."""
+    first, last = f"SUBSTR({x}, 1, 1)", f"SUBSTR({x}, LENGTH({x}))"
+    return (f"CASE WHEN {first} IN ('+', '-') THEN SUBSTR({x}, 2) WHEN {last} = '-' THEN "
+            f"SUBSTR({x}, 1, LENGTH({x}) - 1) WHEN {first} || {last} = '()' THEN SUBSTR({x}, 2, LENGTH({x}) - 2) "
+            f"ELSE {x} END")
 
 
 def _mantissa(text: str) -> str:

@@ -269,8 +269,8 @@ class ArrowParsing:
     def _cells_of(self, layout: Layout) -> Cells:
         if self._cells is None or self._cells[0] is not layout.schema:
             schema = layout.schema
-            cells = Cells(schema.cells, missing=schema.missing, hash_all=self._options.hash_all, decimal=schema.decimal,
-                          thousands=schema.thousands, zeros=self._options.derives, logs=self._options.logs,
+            cells = Cells(schema.cells, missing=schema.missing, hash_all=self._options.hash_all,
+                          notation=schema.notation, zeros=self._options.derives, logs=self._options.logs,
                           **schema.names_of_cells)
             self._cells = (schema, cells)
         return self._cells[1]

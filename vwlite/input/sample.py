@@ -4,13 +4,16 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from struct import pack, unpack
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from vwlite.core.tables.cells import number_of, time_of
+from vwlite.core.tables.cells import time_of
 from vwlite.input.decisive import FEWEST, decisive
 from vwlite.input.diagnostics import A_TIME, IS_NUMBER, shown
 from vwlite.input.schema import CELLS_MISSING, GROUP, SAMPLE, Schema, listed
 from vwlite.names import names_text
+
+if TYPE_CHECKING:
+    from vwlite.input.written import Reading
 
 NEARLY = 0.9  # a share of the cells of a column that counts as nearly all
 FEW = 50  # cells: too few to see whether most values are distinct
@@ -21,7 +24,6 @@ MOST_OTHERS = 5  # distinct words among numbers that may mean a missing number
 
 _DATE = re.compile(rb"\d{1,4}[./]\d{1,2}[./]\d{1,4}\b")  # the order of day and month is unknown
 _NO_VALUE = re.compile(rb"[?.*#/-]+|(?i:none|null|nil|missing|unknown|empty|n\.?/?a\.?)")  # whatever --missing says
-_WRITTEN = ((".", ","), (",", "."), (",", " "), (".", " "), (".", "'"))  # numbers: decimal point, between thousands
 _DIGITS = re.compile(rb"(19|20)\d{6}")
 
 
@@ -32,21 +34,20 @@ class Finding(NamedTuple):
     sentence: str
     option: str = ""
     words: tuple[str, ...] = ()  # of --missing
-    numbers: tuple[str, str] | tuple[()] = ()  # --decimal and --thousands, which read the cells
+    reading: "Reading | None" = None  # of numbers
 
 
 class Sample:
-    """The cells of the columns of a table, without blanks at their ends. missing: words that mean a missing value.
-    decimal, thousands: as of Schema. cells: those of each row; none if rows are not known."""
+    """The cells of the columns of a table, without blanks at their ends. schema: how they are read. cells: those of
+    each row; none if rows are not known."""
 
     def __init__(
-        self, names: Sequence[str], columns: "Sequence[Counter[bytes]]", rows: int, missing: Sequence[str],
-        decimal: str = "", thousands: str = "", cells: Sequence[Sequence[bytes]] = (),
+        self, names: Sequence[str], columns: "Sequence[Counter[bytes]]", rows: int, schema: Schema,
+        cells: Sequence[Sequence[bytes]] = (),
     ) -> None:
-        self._cells = cells
-        self._written = (decimal or ".", thousands) if decimal or thousands else None
-        self._names, self._columns, self._rows, self._words = names, columns, rows, missing
-        self._missing = {word.encode("utf-8", "surrogateescape") for word in missing} | {b""}
+        self._schema, self._notation, self._words = schema, schema.notation, schema.missing
+        self._names, self._columns, self._rows, self._cells = names, columns, rows, cells
+        self._missing = {word.encode("utf-8", "surrogateescape") for word in self._words} | {b""}
         self._numbers = {float(word) for word in self._missing if IS_NUMBER.fullmatch(word)}
 
     def numeric(self) -> list[bool | None]:
@@ -56,14 +57,14 @@ class Sample:
 
     def _is_number(self, cell: bytes) -> bool:
         """Whether a numeric column reads a cell."""
-        if self._written is not None:
-            return number_of(cell, *self._written) is not None
+        if self._notation is not None:
+            return self._notation.number_of(cell) is not None
         return IS_NUMBER.fullmatch(cell) is not None
 
     def _numbers_in(self, cells: Collection[bytes]) -> Iterator[float]:
         """The numbers of cells that a numeric column reads."""
         for cell in cells:
-            yield float(cell if self._written is None else number_of(cell, *self._written))
+            yield float(cell if self._notation is None else self._notation.number_of(cell))
 
     def missing(self, schema: Schema) -> str:
         """The shares of missing cells, as part of the line about the columns."""
@@ -108,9 +109,9 @@ class Sample:
                 continue
             dates = sum(n for cell, n in others.items() if time_of(cell) or _DATE.match(cell))
             mostly = total - bad >= NEARLY * total or (total > bad and all(map(_NO_VALUE.fullmatch, others)))
-            written = self._as_written(cells) if bad and self._written is None else None
+            written = self._as_written(name, cells) if bad else None
             if written is not None:
-                yield written._replace(column=name)
+                yield written
             elif bad and len(others) <= MOST_OTHERS and mostly:
                 more = tuple(sorted(cell.decode("utf-8", "replace") for cell in others))
                 words = typed_names([*self._words, *more])
@@ -144,26 +145,17 @@ class Sample:
     def _number(self, cell: bytes) -> float | None:
         return next(self._numbers_in([cell])) if self._is_number(cell) else None
 
-    @staticmethod
-    def _as_written(cells: "Mapping[bytes, int]") -> Finding | None:
-        """A hint about numbers with signs and separators, if nearly all cells are such numbers."""
-        import shlex  # not at the top: few tables have a note
+    def _as_written(self, name: str, cells: "Mapping[bytes, int]") -> Finding | None:
+        """A hint about numbers with signs, separators or units, if nearly all cells are such numbers."""
+        from vwlite.input.written import reading_of  # not at the top: few tables have a note
 
-        total, found = sum(cells.values()), []
-        for decimal, thousands in _WRITTEN:
-            read = [cell for cell in cells if number_of(cell, decimal, thousands) is not None]
-            found.append((sum(cells[cell] for cell in read), read))
-        most, read = max(found, key=lambda pair: pair[0])
-        written = sorted(cell for cell in read if not IS_NUMBER.fullmatch(cell))
-        if most < NEARLY * total or not written:
+        total = sum(cells.values())
+        found = reading_of(cells, self._schema, self._is_number, NEARLY * total)
+        if found is None:
             return None
-        decimal, thousands = next(pair for pair, (n, _) in zip(_WRITTEN, found, strict=True) if n == most)
-        thousands = thousands if any(thousands.encode() in cell for cell in read) else ""
-        typed = [f"--decimal {decimal}"] if decimal == "," or not thousands else []
-        typed += [f"--thousands {shlex.quote(thousands)}"] if thousands else []
-        what = f"{most} of {total} cells are numbers with signs or separators, such as '{shown(written[0])}'"
-        how = f"each is a category: {' '.join(typed)} reads them"
-        return Finding("", f"{what}, and {how}", numbers=(decimal, thousands))
+        what = "units" if found.units else "signs or separators"
+        return Finding(name, f"{found.read} of {total} cells are numbers with {what}, such as "
+                             f"'{shown(found.example)}', and each is a category: {found.advice}", reading=found)
 
     @staticmethod
     def _shown(cells: "Mapping[bytes, int] | set[bytes]") -> str:

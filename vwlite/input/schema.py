@@ -38,7 +38,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vwlite.delimiters import is_delimiter, is_escape
 from vwlite.input import MISSING as MISSING
@@ -46,6 +46,9 @@ from vwlite.input import MOST_CHARACTERS
 from vwlite.input import MOST_WORDS as MOST_WORDS
 from vwlite.names import namespace_of
 from vwlite.records import record
+
+if TYPE_CHECKING:
+    from vwlite.core.tables.notation import Notation
 
 ROLES = ("numeric", "categorical", "text", "time", "label", "importance", "tag", "drop", "auto")
 GROUP = "group"  # in training a role of one column, which is read as a tag; the model drops it
@@ -57,8 +60,9 @@ WORDS = (1, 2)  # how texts become words: 1 as in 0.2.0, where marks separate th
 # whole number and the zeros behind it
 NAMES = (1, 2, 3)
 QUOTES = ('"', "none")  # none: a quote is an ordinary character
-_RARE: dict[str, str | int] = {
-    "decimal": "", "thousands": "", "quote": "", "escape": "", "characters": 0, "format": "", "absents": False,
+_RARE: dict[str, str | int | list[str]] = {
+    "decimal": "", "thousands": "", "units": [], "quote": "", "escape": "", "characters": 0, "format": "",
+    "absents": False,
 }
 _RARE_KINDS = {name: type(value) for name, value in _RARE.items()}  # of what a schema stores only if it is set
 OF_TEXTS = (2, 4)  # words and characters of the n-grams that are tried for texts
@@ -84,11 +88,11 @@ class Schema:
     escape: as in RoleOptions. header: whether files have one; else their columns are these, in this order. missing:
     words that mean a missing value where a number is expected; those that are numbers count in numeric columns only, by
     value. words: how texts become words, of WORDS. names: how labels and features are called, of NAMES. decimal,
-    thousands: the point of numbers in text, and what is between groups of their digits, as people write them: then
-    signs of money and % are left out. Both "": numbers are those of VW text. characters: of n-grams of texts; 0: there
-    are none. format: of files whose names tell none; "": by their first lines. absents: a cell that is absent has a
-    feature of its own, and times of a type with a zone are those of the zone, unlike in models of 0.2.0 and before.
-    known: of a model that is applied, as of `Cells`.
+    thousands, units: the point of numbers in text, what is between groups of their digits, and words beside them, as
+    people write them: then signs of money and % are left out, too. If none of them is set, numbers are those of VW
+    text. characters: of n-grams of texts; 0: there are none. format: of files whose names tell none; "": by their first
+    lines. absents: a cell that is absent has a feature of its own, and times of a type with a zone are those of the
+    zone, unlike in models of 0.2.0 and before. known: of a model that is applied, as of `Cells`.
     """
 
     roles: Mapping[str, str]  # by name
@@ -101,6 +105,7 @@ class Schema:
     names: int = NAMES[-1]
     decimal: str = ""
     thousands: str = ""
+    units: tuple[str, ...] = ()
     quote: str = ""
     escape: str = ""
     characters: int = 0
@@ -127,7 +132,7 @@ class Schema:
     def stored(self) -> dict[str, Any]:
         """As the header of a model has it."""
         roles = [[name, "drop" if role == GROUP else role] for name, role in self.roles.items()]
-        found = vars(self) | {"roles": roles, "missing": list(self.missing)}
+        found = vars(self) | {"roles": roles, "missing": list(self.missing), "units": list(self.units)}
         del found["known"]
         if self.words == WORDS[0] or "text" not in self.roles.values():
             del found["words"]  # as models of 0.2.0 have it
@@ -139,7 +144,8 @@ class Schema:
         return found
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        before = {"words": WORDS[0], "names": NAMES[0], "absents": False}  # of an estimator of 0.2.0, without these
+        # An estimator of 0.2.0 does not have these.
+        before = {"words": WORDS[0], "names": NAMES[0], "absents": False, "units": ()}
         vars(self).update(before | state)
 
     def read_as(self, stored: dict[str, Any]) -> "Schema":
@@ -162,6 +168,8 @@ class Schema:
         point, between = stored["decimal"], stored["thousands"]
         if point not in ("", ".", ",") or len(between) > 1 or not between.isascii() or between == (point or "."):
             raise ValueError(f"its numbers have the point {point!r} and {between!r} between digits")
+        if not all(type(word) is str and fits_unit(word) for word in stored["units"]):
+            raise ValueError("its units are invalid")
         if stored["words"] not in WORDS:
             raise ValueError(f"its texts become words in the way {stored['words']}, which is unknown")
         if stored["names"] not in NAMES:
@@ -186,7 +194,8 @@ class Schema:
         check_names([name for name, role in roles.items() if role not in OPTIONAL])
         if any(sum(role == once for role in roles.values()) > 1 for once in ONCE):
             raise ValueError("two columns have a role that only one can have")
-        return Schema(**(stored | {"roles": roles, "missing": tuple(stored["missing"])}))
+        tuples = {name: tuple(stored[name]) for name in ("missing", "units")}
+        return Schema(**(stored | {"roles": roles, **tuples}))
 
     def name_of(self, role: str) -> str | None:
         """The column of a role that one has at most."""
@@ -219,6 +228,11 @@ class Schema:
     def with_roles(self, found: Mapping[str, str]) -> "Schema":
         """The same columns, some of them with other roles."""
         return replace(self, roles={name: found.get(name, role) for name, role in self.roles.items()})
+
+    @property
+    def notation(self) -> "Notation | None":
+        """How people write numbers in text; None: as in VW text."""
+        return notation_of(self.decimal, self.thousands, self.units)
 
     @property
     def is_escaped(self) -> bool:
@@ -282,6 +296,7 @@ class RoleOptions:
     missing: tuple[str, ...] | None = None  # None: nothing was said
     decimal: str = ""
     thousands: str = ""
+    units: tuple[str, ...] = ()  # words beside numbers
     quote: str = ""  # one of QUOTES
     escape: str = ""  # what makes the character after it ordinary, or none
     tries_ngrams: bool = False  # texts have those of OF_TEXTS, to find out whether they help
@@ -290,6 +305,16 @@ class RoleOptions:
     def missing_words(self) -> tuple[str, ...]:
         """The words that mean a missing value."""
         return MISSING if self.missing is None else self.missing
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """How people write numbers: fields of a schema."""
+        return {"decimal": self.decimal, "thousands": self.thousands, "units": self.units}
+
+    @property
+    def notation(self) -> "Notation | None":
+        """As of Schema."""
+        return notation_of(**self.numbers)
 
     def roles(self) -> dict[str, str]:
         """The role of each column that has one. SchemaError for a column that has two."""
@@ -322,15 +347,14 @@ class RoleOptions:
         check_names([name for name, role in roles.items() if role not in OPTIONAL])
         header = not (self.names or self.no_header)
         found = Schema(roles, self.ngram, delimiter=self.delimiter, header=header, missing=self.missing_words,
-                       decimal=self.decimal, thousands=self.thousands, quote=self.quote, escape=self.escape)
+                       quote=self.quote, escape=self.escape, **self.numbers)
         return found.with_ngrams() if self.tries_ngrams else found
 
     def open_schema(self) -> Schema:
         """The schema of JSON lines: the roles that were typed; every other value by its own type."""
         roles = self.roles()
         check_names([name for name, role in roles.items() if role not in OPTIONAL])
-        found = Schema(roles, self.ngram, open=True, missing=self.missing_words, decimal=self.decimal,
-                       thousands=self.thousands)
+        found = Schema(roles, self.ngram, open=True, missing=self.missing_words, **self.numbers)
         return found.with_ngrams() if self.tries_ngrams else found
 
     def check_same(self, schema: Schema) -> None:
@@ -351,9 +375,23 @@ class RoleOptions:
             if typed not in ("", known):
                 there = f"has {known!r}" if known else "has none"
                 raise SchemaError(f"--{name} {typed!r} contradicts the model, which {there}: leave it out")
-        if self.missing not in (None, schema.missing):
-            typed, known = (",".join(words or ()) for words in (self.missing, schema.missing))
-            raise SchemaError(f"--missing '{typed}' contradicts the model, which has '{known}': leave it out")
+        for name, nothing in (("missing", None), ("units", ())):
+            if getattr(self, name) not in (nothing, getattr(schema, name)):
+                typed, known = (",".join(getattr(said, name)) for said in (self, schema))
+                raise SchemaError(f"--{name} '{typed}' contradicts the model, which has '{known}': leave it out")
+
+
+def notation_of(decimal: str, thousands: str, units: Sequence[str]) -> "Notation | None":
+    """How people write numbers in text; None: as in VW text."""
+    from vwlite.core.tables.notation import Notation  # not at the top: few tables have such numbers
+
+    return Notation(decimal, thousands, units) if decimal or thousands or units else None
+
+
+def fits_unit(word: str) -> bool:
+    """Whether it is clear where a number ends and a word beside it begins."""
+    word = word.strip()
+    return bool(word) and word[0] not in "0123456789.," and not {word[0], word[-1]} & {*"+-\u2212()"}
 
 
 def role_of(is_number: bool | None) -> str:

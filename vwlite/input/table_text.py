@@ -308,7 +308,7 @@ class Records(SourceBlocks):
             rows = [[cell.strip(_BLANKS) for cell in row] for row in self._rows]
             columns = [Counter(column) for column in zip(*rows, strict=True)] or [Counter() for _ in self._header]
             schema = self._table.schema or self._table.options.open_schema()
-            sample = Sample(self._header, columns, len(rows), schema.missing, schema.decimal, schema.thousands, rows)
+            sample = Sample(self._header, columns, len(rows), schema, rows)
             self._decide(sample, columns)
             held, self._held, self._rows = self._held, [], []
             for block in held:

@@ -52,8 +52,8 @@ class Layout:
         assert isinstance(parser, TableParser)
         schema, as_text = self.schema, as_text or self.table.as_text
         cells = Cells(
-            schema.cells, missing=schema.missing, hash_all=hash_all, as_text=as_text, decimal=schema.decimal,
-            thousands=schema.thousands, zeros=zeros, logs=logs, **schema.names_of_cells,
+            schema.cells, missing=schema.missing, hash_all=hash_all, as_text=as_text, notation=schema.notation,
+            zeros=zeros, logs=logs, **schema.names_of_cells,
         )
         if self.lines:
             roles = list(schema.roles.values())

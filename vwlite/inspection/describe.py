@@ -17,7 +17,6 @@ from vwlite.algorithms.labels import MOST as MOST_LABELS
 from vwlite.algorithms.labels import choose
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
-from vwlite.core.tables.cells import number_of
 from vwlite.core.tables.tables import split
 from vwlite.errors import DataError
 from vwlite.hashing import namespace_hash
@@ -33,6 +32,7 @@ from vwlite.input.sources import check_sources, display_name
 from vwlite.input.tables import TableReader
 from vwlite.input.two_words import in_order, positive_of
 from vwlite.input.values import Values
+from vwlite.input.written import together
 from vwlite.inspection.commands import DescribeOptions
 from vwlite.names import names_text
 from vwlite.options.spec import IN, TABLES, specs_of
@@ -163,10 +163,11 @@ class Description:
 
     def _take_columns(self, columns: Mapping[str, Iterable[Any]]) -> None:
         schema = self._table.schema or Schema({})
+        notation = schema.notation
         for name, cells in columns.items():
             role = schema.roles.get(name)
-            if (schema.decimal or schema.thousands) and role in ("numeric", "label", "importance"):
-                cells = [number_of(x, schema.decimal or ".", schema.thousands) or x for x in cells]
+            if notation is not None and role in ("numeric", "label", "importance"):
+                cells = [(isinstance(x, bytes) and notation.number_of(x)) or x for x in cells]
             values = _values_of(name, self._columns, 0 if role == "label" else len(columns))
             as_words = (name in self._typed or not self._delimited) and role not in CELLS_MISSING
             values.add(cells, self._missing if role in CELLS_MISSING else (), as_words=as_words)
@@ -254,8 +255,7 @@ class Description:
                 findings.append(Finding(name, f"{v.distinct} whole numbers that look like codes: {how}"))
         if self._delimited:
             whole = replace(schema, roles=roles)  # a model of JSON lines has only what was typed
-            sample = Sample(list(roles), words, 0, schema.missing, schema.decimal, schema.thousands)
-            findings += sample.findings(whole, self._typed)
+            findings += Sample(list(roles), words, 0, schema).findings(whole, self._typed)
         features = {name: f for name, f in found.items() if f["role"] in ("numeric", "categorical")}
         same = {name: f for name, f in features.items() if f["distinct"] == 1 and not f["missing"] and rows > 1}
         about = f"the same value in every row, which tells nothing: {listed([*same])}"
@@ -282,11 +282,7 @@ class Description:
             return joined(["vwlite", "describe", *parts, "--label", likely[-1]])
         if label is None or label["distinct"] < 2:
             return ""
-        decimal, thousands = max(
-            (f.numbers for f in findings if f.numbers), key=lambda pair: pair[1] != "", default=("", "")
-        )
-        parts += ["--thousands", thousands] if thousands else []
-        parts += ["--decimal", decimal] if decimal == "," or (decimal and not thousands) else []
+        parts += together(f.reading for f in findings if f.reading).options
         for option in dict.fromkeys(f.option for f in findings if f.option):
             words = list(chain.from_iterable(f.words or [f.column] for f in findings if f.option == option))
             parts += [option, _names([*self._roles.missing_words, *words] if option == "--missing" else words)]

@@ -14,8 +14,8 @@ A model file is what `numpy.load(file, allow_pickle=False)` reads: an uncompress
 
 The format of models of `--normalize` is 3, with names or without: programs that do not know it would predict wrongly;
 that of calibrated models is 4; that of models of texts whose words have their marks (`words` of the columns), of tables
-whose words and labels are kept (`names`), of numbers with signs and separators (`decimal`, `thousands`), and of classes
-or labels with blanks or | is 5; that of tables whose absent cells have a feature (`absents`) is 6.
+whose words and labels are kept (`names`), of numbers as people write them (`decimal`, `thousands`, `units`), and of
+classes or labels with blanks or | is 5; that of tables whose absent cells have a feature (`absents`) is 6.
 
 The comment at the end of the zip holds a BLAKE2b digest of everything before it, so no flipped bit and
 no missing byte goes unnoticed. Nothing in the file depends on when, where or from which file names it

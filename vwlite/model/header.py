@@ -29,10 +29,11 @@ MOST_PASSES = 200  # whose losses a model has
 LONGEST = 200  # letters of an explanation that are shown
 # The formats of models: without names of features, with them, and with options that older programs do not know, which
 # would apply the weights to other values, or show other probabilities; with a map of scores; and of texts whose words
-# have their marks, of tables whose words and labels are kept or whose numbers have signs and separators, and of labels
-# that are not words of VW text, and of several quantiles; and of tables whose absent cells have a feature.
+# have their marks, of tables whose words and labels are kept or whose numbers have signs, separators or units, and of
+# labels that are not words of VW text, and of several quantiles; and of tables whose absent cells have a feature.
 WITHOUT_NAMES, WITH_NAMES, WITH_OPTIONS, CALIBRATED, WITH_MARKS, WITH_ABSENTS = 1, 2, 3, 4, 5, 6
-NEW_COLUMNS = {"words", "names", "decimal", "thousands", "characters"}  # what columns may say from the last one on
+# What columns may say from WITH_MARKS on.
+NEW_COLUMNS = {"words", "names", "decimal", "thousands", "units", "characters"}
 
 FIELDS: dict[str, Any] = {
     "format": int, "program": str, "algorithm": str, "loss": str, "options": dict, "counters": dict, "rule": dict,

@@ -132,12 +132,17 @@ class InputOptions:
     )
     decimal: str = option(
         "", "--decimal", group=TABLES, type=Choice([".", ","]), metavar="C",
-        help="Decimal point of numeric cells. With this or --thousands, $ and other signs of money, and %, are left "
-             "out of numbers.",
+        help="Decimal point of numeric cells. With this, --thousands or --units, $ and other signs of money, and %, "
+             "are left out of numbers, and 5- and (5) are -5.",
     )
     thousands: str = option(
         "", "--thousands", group=TABLES, type=Choice([",", ".", " ", "'", "_"]), metavar="C",
         help="Separator of thousands in numeric cells, as in 1,026.",
+    )
+    units: tuple[tuple[str, ...], ...] = option(
+        (), "--units", group=TABLES, type=NamesType(), metavar="WORDS", multiple=True,
+        help="Words that are left out beside numbers, as in 12 kg. In numeric columns, the label and the "
+             "importance.",
     )
     group: str | None = None
     predictions: str | None = None
@@ -228,7 +233,8 @@ class InputOptions:
         return RoleOptions(
             label=self.label, importance=self.importance, tag=self.tag, group=self.group, ngram=self.ngram,
             delimiter=self.delimiter, names=tuple(chain(*self.columns)), no_header=self.no_header, missing=missing,
-            decimal=self.decimal, thousands=self.thousands, quote=self.quote, escape=self.escape, **named,
+            decimal=self.decimal, thousands=self.thousands, units=tuple(filter(None, chain(*self.units))),
+            quote=self.quote, escape=self.escape, **named,
         )
 
 

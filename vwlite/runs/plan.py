@@ -50,7 +50,7 @@ class DataPlan:
         kind = "fasttext" if columns is None and self.is_fasttext else self.format
         if not columns and self.roles is None and kind != "fasttext":
             return None
-        from vwlite.input.schema import RoleOptions, Schema, SchemaError
+        from vwlite.input.schema import RoleOptions, Schema, SchemaError, fits_unit
         from vwlite.input.tables import TableReader
 
         schema = Schema.restored(columns) if columns else None
@@ -58,6 +58,10 @@ class DataPlan:
         if options.thousands and options.thousands == (options.decimal or "."):
             raise UsageError(f"--thousands {options.thousands} is the decimal point too: add --decimal "
                              f"{'.' if options.thousands == ',' else ','}")
+        for word in options.units:
+            if not fits_unit(word):
+                raise UsageError(f"--units {word}: a unit begins with no digit, point or comma, and has no sign or "
+                                 "bracket at an end")
         try:
             typed = options.roles()
             if schema is not None:
@@ -70,6 +74,7 @@ class DataPlan:
                 "ngram": options.ngram > 1, "delimiter": options.delimiter, "quote": options.quote,
                 "escape": options.escape, "columns": options.names, "no-header": options.no_header,
                 "missing": options.missing is not None, "decimal": options.decimal, "thousands": options.thousands,
+                "units": options.units,
             }
             what = next((f"{role} {name}" for name, role in typed.items()), None)
             what = what or next(name for name, is_typed in others.items() if is_typed)

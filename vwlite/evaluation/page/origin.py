@@ -103,6 +103,8 @@ def _of_columns(stored: dict[str, Any]) -> Iterator[str]:
     for name in ("delimiter", "quote", "escape", "decimal", "thousands"):
         if getattr(schema, name):
             yield from (f"--{name}", getattr(schema, name))
+    if schema.units:
+        yield from ("--units", names_text(schema.units))
     if schema.missing != MISSING and not schema.format:
         yield from ("--missing", names_text(schema.missing))
 
