@@ -187,3 +187,17 @@ def test_ids_codes_and_texts_are_not_numbers_with_units(cell):
     assert reading([cell.format(i, i + 1) for i in range(60)]) is None
     assert reading([f"{i} word{'abcdefghijkl'[i % 12]}" for i in range(60)]) is None
     assert reading([f"{i}{'AB'[i % 2]}" for i in range(60)]) is None
+
+
+def test_train_sees_the_first_rows_and_describe_all(vwlite):
+    """A category of which the first rows have each value once may repeat in others."""
+    rows = [f"{i % 2},u{i % 1100}\n" for i in range(3000)]
+    Path("t.csv").write_text("y,id\n" + "".join(rows))
+    seen = "column id: 1000 of the first 1000 cells differ, and each is a category: --drop id leaves them out if they"
+    assert f"note: {seen} are ids\n" in vwlite("train", "t.csv", "--label", "y", *GD, "-m", "m").err
+    described = vwlite("describe", "t.csv", "--label", "y").out
+    assert "cells differ" not in described and "--drop" not in described
+    Path("t.csv").write_text("y,id\n" + "".join(f"{i % 2},u{i}\n" for i in range(3000)))
+    described = " ".join(vwlite("describe", "t.csv", "--label", "y").out.split())
+    assert "id: 3000 of 3000 cells differ, and each is a category: --drop id leaves them out next:" in described
+    assert "--drop id" in described.partition("next:")[2]

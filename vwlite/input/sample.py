@@ -38,8 +38,9 @@ class Finding(NamedTuple):
 
 
 class Sample:
-    """The cells of the columns of a table, without blanks at their ends. schema: how they are read. cells: those of
-    each row; none if rows are not known."""
+    """The cells of the columns of a table, without blanks at their ends. rows: how many rows were read, of which there
+    may be more if they are SAMPLE; 0: these are all. schema: how cells are read. cells: those of each row; none if rows
+    are not known."""
 
     def __init__(
         self, names: Sequence[str], columns: "Sequence[Counter[bytes]]", rows: int, schema: Schema,
@@ -127,8 +128,9 @@ class Sample:
             elif total >= FEW and len(cells) >= NEARLY * total:
                 texts = sum(n for cell, n in cells.items() if b" " in cell) >= total / 2
                 words = f"; --text {option} makes a feature of each word" if texts else ""
-                yield Finding(name, f"{len(cells)} of {total} cells differ, and each is a category: --drop {option} "
-                                    f"leaves them out{words}", "--text" if texts else "--drop")
+                of, when = ("the first ", " if they are ids") if self._rows >= SAMPLE else ("", "")
+                yield Finding(name, f"{len(cells)} of {of}{total} cells differ, and each is a category: --drop "
+                                    f"{option} leaves them out{when}{words}", "--text" if texts else "--drop")
 
     def decisive(self, schema: Schema) -> Iterator[Finding]:
         """Hints about columns that alone tell the label."""
