@@ -97,6 +97,8 @@ try:
 
 # Tests are compiled once, whatever the environment says: it is a tenth of the time.
 test test-long: export PYTHONDONTWRITEBYTECODE :=
+# A case that takes more than a second of the processor fails.
+test: export VWLITE_TEST_TIMES := 1
 # All that hypothesis can draw, of which `make test` takes a third.
 test-long sanitize portable: export VWLITE_TEST_ALL := 1
 

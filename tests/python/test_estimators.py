@@ -308,13 +308,13 @@ def long_work():
 def test_an_interrupted_fit_changes_nothing():
     (x, y), work = drawn(), long_work()
     made = SparseClassifier(algorithm="gd", passes=100000, holdout_off=True, early_terminate=None)
-    assert interrupted_after(0.3, lambda: made.fit(*work)) < 20
+    assert interrupted_after(0.1, lambda: made.fit(*work)) < 20
     with pytest.raises(NotFittedError):
         made.predict(x)
     made.set_params(passes=1, holdout_off=False).fit(x, y)
     scores = made.decision_function(x)
     made.set_params(passes=100000, holdout_off=True)
-    interrupted_after(0.3, lambda: made.fit(*work))
+    interrupted_after(0.1, lambda: made.fit(*work))
     assert (made.decision_function(x) == scores).all()
     assert made.n_features_in_ == x.shape[1]
 

@@ -976,9 +976,9 @@ def test_norm_never_exceeds_the_radius(radius, rate):
 
 @pytest.mark.drawn
 def test_norm_over_a_long_run():
-    """A quarter of a million examples, or 80,000 of them; the norm and the book-keeping are still exact."""
+    """A quarter of a million examples, or 60,000 of them; the norm and the book-keeping are still exact."""
     rng = np.random.default_rng(21)
-    lines, width, keys = 250_000 if ALL else 80_000, 8, 5000
+    lines, width, keys = 250_000 if ALL else 60_000, 8, 5000
     hashes = rng.zipf(1.4, (lines, width)) % keys
     values = rng.normal(0, 1, (lines, width)).astype(np.float32)
     labels = rng.choice([-1.0, 1.0], lines)

@@ -1,12 +1,13 @@
 """The processor time of each case, of its child processes too: the slowest are printed, and one above MOST fails with
-VWLITE_TEST_TIMES=1.
+VWLITE_TEST_TIMES=1, as in `make test`.
 
 It is the time of the case itself; fixtures, which several cases may share, are summed apart. Modules that a case is the
 first to import are not counted, as the next run may have another order. Children count once they are waited for.
 
-A second is what a machine needs for LOOPS of `loop`, measured in the same run, and after a slow case again: a slow or
-busy machine fails no case. `tests/slow_cases.txt` lists the cases that may take longer, as node ids, with or without
-parameters; those of `make test-long` may, too.
+A second is what a machine needs for LOOPS of `loop`, measured in the same run, and after a slow case again. On a busy
+machine other work still takes up to NOISE times as long, beside this loop: only what is above that fails.
+`tests/slow_cases.txt` lists the cases that may take longer, as node ids, with or without parameters; those of `make
+test-long` may, too.
 """
 
 import gc
@@ -21,7 +22,7 @@ import numpy as np
 import pytest
 from tiers import test_of
 
-MOST, LONG = 1.0, 0.5
+MOST, NOISE, LONG = 1.0, 2.0, 0.5
 LOOPS = 70
 SLOW_CASES = Path(__file__).parents[1] / "slow_cases.txt"
 CASE, FIXTURES = "seconds of the case", "seconds of its fixtures"
@@ -104,8 +105,8 @@ class Times:
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
         result = yield from self._timed(item, CASE)
         time = item.user_properties[-1][1]
-        if self._fails and time > MOST and not (item.get_closest_marker("long") or self._is_listed(item.nodeid)):
-            pytest.fail(f"{time:.2f} s of processor time, above {MOST} (tests/support/times.py)", pytrace=False)
+        if self._fails and time > NOISE * MOST and not (item.get_closest_marker("long") or self._is_listed(item.nodeid)):
+            pytest.fail(f"{time:.2f} s of processor time, and {MOST} is the limit (tests/support/times.py)", pytrace=False)
         return result
 
     def _timed(self, item: pytest.Item, name: str) -> Generator[None, object, object]:
