@@ -314,15 +314,17 @@ cdef int time_at(const CellSink* sink, void* zone, ArrowCell cell, Moment* time)
     cdef Word word
     cdef int64_t x = 0, per_second
     cdef bint found
-    if cell.type >= STRINGS:
+    if cell.type >= STRINGS or (sink.format != NULL and NULLS < cell.type <= DOUBLES):
+        if is_missing_nan(missing, cell.type, cell.array, cell.at):
+            return 0
         word = word_at(cell.type, cell.array, cell.at, digits, True)
         if word.size == 0 or is_missing(missing, word.begin, word.size):
             return 0
-        found = read_time(word.begin, word.size, time)
+        found = read_time(sink, word.begin, word.size, time)
     elif cell.type <= DOUBLES:
         if cell.type == NULLS or (isnan(number_at(cell.type, cell.array, cell.at)) and missing.nan):
             return 0
-        found = moment_of_number(number_at(cell.type, cell.array, cell.at), time)
+        found = moment_of_number(number_at(cell.type, cell.array, cell.at), sink.wide_times, time)
     else:
         x = whole_at(cell.type, cell.array, cell.at)
         if cell.type == DAYS:
@@ -511,7 +513,7 @@ cdef class Frame:
                 role = NUMERIC if self.numeric[places[i]] else CATEGORICAL
             self.roles[i] = role
             self.kinds[places[i]].zone = NULL
-            if role == TIME and self.zones[places[i]] and cells.sink.zones:
+            if role == TIME and self.zones[places[i]] and cells.sink.wide_times:
                 zone = cells.zone(self.zones[places[i]], name)
                 self.kinds[places[i]].zone = NULL if zone is None else <void*>zone    # which the cells own
             if role == TIME and type == BOOLS:

@@ -118,7 +118,9 @@ cdef struct CellSink:
     int words               # how texts become words: WORDS of vwlite/input/schema.py
     bint keeps              # names are those of the table; else `_` is in them for what VW text cannot hold
     bint wholes             # words that are whole numbers have no point and zeros behind it
-    bint zones              # times of a type with a zone are those of the zone, not of UTC
+    bint wide_times         # they may be months and milliseconds; those of a type with a zone are of the zone, not of UTC
+    const char* format      # of times that are text, in letters of strptime; owned by the Cells. NULL: they are ISO 8601
+    const char* format_end
     size_t escaped          # names, labels and tags that were escaped in VW text
     char* scratch
     size_t scratch_size
@@ -357,7 +359,7 @@ cdef inline int add_padded_word(CellSink* sink, const Column* c, Batch batch, co
 
 
 cdef int add_text(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil
-cdef bint read_time(const char* p, size_t n, Moment* to) noexcept nogil
+cdef bint read_time(const CellSink* sink, const char* p, size_t n, Moment* to) noexcept nogil
 cdef int add_time(CellSink* sink, const Column* c, Batch batch, const Moment* time) noexcept nogil
 
 cdef void set_column(Column* c, const char* name, size_t n, Role role, uint32_t space, bint strings, uint8_t letter) noexcept nogil
@@ -374,6 +376,7 @@ cdef class Cells:
     cdef KnownKeys known        # those of the model that is applied, or None
     cdef Notation notation
     cdef dict zones             # by name
+    cdef bytes format           # of times
 
     cdef set_missing(self, list words)
     cdef zone(self, str name, str column)

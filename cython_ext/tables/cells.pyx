@@ -14,7 +14,7 @@ from vwlite.core.base.utf8 cimport character, write_character
 from vwlite.core.data.derivation cimport OPEN
 from vwlite.core.tables.known cimport KnownKeys
 from vwlite.core.tables.marks cimport CLASS_BITS, IS_MARK, MARK_COUNT, MARKS, MAY_CHANGE
-from vwlite.core.tables.times cimport moment_of_number, read_iso
+from vwlite.core.tables.times cimport Written, days_from_civil, moment_of_number, moment_of_written, read_iso, read_written
 from vwlite.core.tables.zones cimport Zone
 from vwlite.core.tables.zones import zone_info
 from vwlite.core.text.numbers cimport Double, read_double
@@ -207,11 +207,15 @@ cdef int add_gram(CellSink* sink, uint32_t space, Batch batch, const char* p, si
     return put(batch, name_hash(sink, name, n, space), sink.beyond)
 
 
-cdef bint read_time(const char* p, size_t n, Moment* to) noexcept nogil:
+cdef bint read_time(const CellSink* sink, const char* p, size_t n, Moment* to) noexcept nogil:
     """Read a cell, without blanks at its ends, as a time; returns whether it is one."""
     cdef char[LONGEST_SECONDS + PADDING] copy
     cdef Double seconds
-    cdef int found = read_iso(p, p + n, to)
+    cdef Written time
+    cdef int found
+    if sink.format != NULL:
+        return read_written(sink.format, sink.format_end, p, p + n, &time) and moment_of_written(&time, to)
+    found = read_iso(p, p + n, sink.wide_times, to)
     if found >= 0:
         return found == 1
     if n > LONGEST_SECONDS:
@@ -219,17 +223,19 @@ cdef bint read_time(const char* p, size_t n, Moment* to) noexcept nogil:
     memcpy(copy, p, n)
     memset(copy + n, 0, PADDING)
     seconds = read_double(copy)
-    return seconds.end == copy + n and moment_of_number(seconds.value, to)
+    return seconds.end == copy + n and moment_of_number(seconds.value, sink.wide_times, to)
 
 
 cdef int add_time(CellSink* sink, const Column* c, Batch batch, const Moment* time) noexcept nogil:
-    """hour=13 weekday=1 month=11, without the hour for a date."""
+    """hour=13 weekday=1 month=11, without the hour for a date, and with the month alone for one."""
     cdef char[16] word
     cdef const char** names = [b"hour=", b"weekday=", b"month="]
     cdef int* numbers = [time.hour, time.weekday, time.month]
     cdef size_t size
     cdef int i
-    for i in range(time.hour < 0, 3):
+    for i in range(3):
+        if numbers[i] < 0:
+            continue
         size = strlen(names[i])
         memcpy(word, names[i], size)
         size += write_unsigned(word + size, numbers[i])
@@ -359,14 +365,15 @@ cdef class Cells:
     Parser. as_text: write VW text. words, names: as of Schema in vwlite/input/schema.py. notation: of numbers in text;
     None: that of VW text. zeros: numbers of value 0 are features too, as others are derived from them, and those of
     texts with n-grams of characters have the value OPEN beyond words. logs: keep a log of names, for `take_log`.
-    characters: of n-grams. absents: a cell that is absent has the feature `name?`, and times of a type with a zone are
-    those of the zone; without it, as in models of 0.2.0, they are in UTC. known: the keys of a model that is applied:
-    then absent cells have only features of these, and a cell of words is absent, too, if none of them is one of these.
+    characters: of n-grams. absents: a cell that is absent has the feature `name?`, and times are read as of 0.3.0
+    (times.pxd); without it, as in models of 0.2.0, and those of a type with a zone are in UTC. time_format: of times
+    that are text or numbers, "": ISO 8601. known: the keys of a model that is applied: then absent cells have only
+    features of these, and a cell of words is absent, too, if none of them is one of these.
     """
 
     def __cinit__(self, columns, *, int ngram=1, missing=(), bint hash_all=False, uint32_t hash_seed=0,
                   bint as_text=False, int words=2, int names=3, Notation notation=None, bint zeros=False, bint logs=False,
-                  int characters=0, bint absents=False, KnownKeys known=None):
+                  int characters=0, bint absents=False, str time_format="", KnownKeys known=None):
         cdef size_t i
         cdef bytes name
         cdef uint32_t space
@@ -380,7 +387,11 @@ cdef class Cells:
         self.sink.wholes = names > 2
         self.sink.zeros, self.sink.logs, self.sink.characters = zeros, logs, characters
         self.sink.beyond = OPEN if zeros and characters else 1
-        self.sink.absents, self.sink.zones, self.known, self.zones = absents, absents, known, {}
+        self.sink.absents, self.sink.wide_times, self.known, self.zones = absents, absents, known, {}
+        self.format = time_format.encode()
+        if self.format:
+            self.sink.format = self.format
+            self.sink.format_end = self.sink.format + len(self.format)
         if known is not None:
             self.sink.known, self.sink.knows = &known.known, known.known.words
             for i in range(RECENT):
@@ -454,7 +465,8 @@ cdef class Cells:
         missing = [word.decode("utf-8", "surrogateescape") for word in self.missing]
         return Cells(columns, ngram=self.sink.ngram, missing=missing, hash_all=not self.sink.strings,
                      hash_seed=self.sink.seed, as_text=True, words=self.sink.words, names=1 + self.sink.keeps + self.sink.wholes,
-                     notation=self.notation, characters=self.sink.characters, absents=self.sink.absents, known=self.known)
+                     notation=self.notation, characters=self.sink.characters, absents=self.sink.absents,
+                     time_format=self.format.decode(), known=self.known)
 
     def take_absents(self):
         """Of each column, how many cells since the last call had the feature of an absent cell: as they have no value, and
@@ -490,10 +502,25 @@ cdef class Cells:
         free(self.sink.missing.numbers)
 
 
-def time_of(bytes cell):
-    """Hour, weekday and month of a cell of a time column; the hour is None for a date, the result is None for an
-    invalid time."""
+def time_of(bytes cell, *, bint wide=True):
+    """Hour, weekday and month of a cell of a time column; the hour is None for a date, and the weekday for a month, the
+    result is None for an invalid time. wide: it is not of a model of 0.2.0."""
     cdef Moment time
-    if not read_time(cell, len(cell), &time):
+    cdef CellSink sink
+    sink.format, sink.wide_times = NULL, wide
+    if not read_time(&sink, cell, len(cell), &time):
         return None
-    return (time.hour if time.hour >= 0 else None), time.weekday, time.month
+    return (time.hour if time.hour >= 0 else None), (time.weekday if time.weekday >= 0 else None), time.month
+
+
+def parts_of_time(bytes cell, bytes format):
+    """Year, month, day, hour and seconds since 1970, of a cell that is a time as a format has it; None: it is none. The
+    day is None for a month, and the hour for a date."""
+    cdef Written t
+    cdef const char* f = format
+    cdef const char* p = cell
+    if not read_written(f, f + len(format), p, p + len(cell), &t):
+        return None
+    seconds = (<double>(86400 * days_from_civil(t.year, t.month, t.day or 1) + 3600 * (t.hour if t.hour > 0 else 0)
+                        + 60 * t.minute + t.second - t.offset) + t.part)
+    return t.year, t.month, (t.day or None), (t.hour if t.hour >= 0 else None), seconds

@@ -137,7 +137,7 @@ cdef int take_time(CellSink* sink, const Column* c, const char* p, const char* e
     """The features of a time; -1: it is bad."""
     cdef Moment time
     cdef bint missing = is_missing(&sink.missing, p, end - p)
-    if not missing and not read_time(p, end - p, &time):
+    if not missing and not read_time(sink, p, end - p, &time):
         error_at(error, CELL_TIME, p, end)
         return -1
     if (not missing and add_time(sink, c, batch, &time)) or end_cell(sink, c, batch, missing):
@@ -694,7 +694,7 @@ cdef class TableParser(Parser):
             if c.role == TEXT:
                 failed = add_text(sink, c.space, batch, text, end - text)
             elif c.role == TIME:
-                if not read_time(text, end - text, &time):
+                if not read_time(sink, text, end - text, &time):
                     return error_at(error, CELL_TIME, begin, p)
                 failed = add_time(sink, c, batch, &time)
             else:
@@ -1150,6 +1150,11 @@ cdef class TableParser(Parser):
     def table_names(self):
         """The names of the columns, each with `=` behind it."""
         return self.table.names
+
+    @property
+    def time_format(self):
+        """As of Cells."""
+        return self.table.format.decode()
 
     def cells_of(self, bytes record):
         """The number of cells of a record."""

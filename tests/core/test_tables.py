@@ -4,6 +4,7 @@ import csv
 import importlib.util
 import io
 import json
+import math
 import time
 import unicodedata
 from collections.abc import Callable
@@ -327,13 +328,13 @@ def test_the_table_of_marks_is_that_of_unicode():
 def test_times_are_those_of_python():
     """Hours of some years, as text and as seconds; and days of all years."""
     epoch, hour = datetime(1970, 1, 1), timedelta(hours=1)
-    for year in (1, 1899, 1969, 1970, 2000, 2024, 9999):
+    for year in (1, 1899, 1969, 1970, 2000, 2024, 5000, 9999):
         for i in range(0, 365 * 24, 31):
             at = datetime(year, 1, 1) + i * hour
             target = at.hour, at.isoweekday(), at.month
             assert time_of(of(at.isoformat())) == target
             seconds = (at - epoch) // timedelta(seconds=1)
-            if seconds < 0 or len(str(seconds)) not in (4, 6, 8):
+            if seconds < 0 or len(str(seconds)) not in (4, 6, 8, 12):
                 assert time_of(b"%d" % seconds) == time_of(of(repr(seconds + 0.99))) == target, at
                 if seconds > 0:
                     assert time_of(b"%d" % (seconds + 3599)) == target
@@ -346,17 +347,22 @@ def test_times_are_those_of_python():
 PARTS = ["2026-01-31", "20260131", "2023-02-29", "20240229", "0000-01-01", "2026-1-31", "2026-13-01", "2026-00-10"]
 CLOCKS = ["", "T", " ", "T13", "T24", "t23:59", " 13:60", "T13:05:60", "T13:05:61", "T1305", "T130500", "T13:0500",
           "T13:05:00.", "T13:05:00,5", " 13:05.5", "T13:05:"]
-OFFSETS = ["", "Z", "z", "+01", "-0130", "+05:30", "+24", "+1", "+01:60", "+01:", " Z", "x", "ZZ"]
-NO_TIMES = ["2024", "202401", "2024-01", "1e13", "1700000000000", "nan", "x", "-", "12:30", "31.01.2026", "1/2/2026",
-            "9" * 50, "-62135596801", "253402300800", "1_0", "0x10", "20240230", "1.2.3", "+"]
-SECONDS = ["0", "-0.5", "1e9", "253402300799.9", "-62135596800", ".5", "12345", "1234567", "123456789", "2024.5"]
+OFFSETS = ["", "Z", "z", "+01", "-0130", "+05:30", "+24", "+1", "+01:60", "+01:", " Z", "x", "ZZ", " UTC", " GMT",
+           "UTC", " utc", "Z UTC", "  UTC", " UT"]
+NO_TIMES = ["2024", "202401", "2024-13", "2024-1", "0000-01", "20260131130500", "9.3e18", "-1e19", "nan", "x",
+            "-", "12:30", "31.01.2026", "1/2/2026",
+            "9" * 50, "-62135596801", "1_0", "0x10", "20240230", "1.2.3", "+"]
+NEW = ["2024-01", "0001-12", "1700000000000", "-1700000000000.5", "99999999999999", "1e14", "1717113599999999", "1e17",
+       "1717113599999999744", "-1717113600000000001", "9.19e18", "100000000000", "2024-01-31T13 UTC"]
+SECONDS = ["0", "-0.5", "1e9", "99999999999.9", "-62135596800", ".5", "12345", "1234567", "123456789", "2024.5"]
 
 
 def test_what_is_a_time():
     rng, good = Random(3), 0
-    for text in [*(a + b + c for a in PARTS for b in CLOCKS for c in OFFSETS), *NO_TIMES, *SECONDS]:
+    for text in [*(a + b + c for a in PARTS for b in CLOCKS for c in OFFSETS), *NO_TIMES, *SECONDS, *NEW]:
         target = slow_time_of(text)
         assert time_of(of(text)) == target, text
+        assert time_of(of(text), wide=False) == slow_time_of(text, False), text
         good += target is not None
         for _ in range(3):  # no byte behind it is looked at, and none in it is passed over
             cut = of(text)[: rng.randrange(len(text) + 1)] + rng.choice([b"", b"7", b":", b"\xff"])
@@ -365,7 +371,23 @@ def test_what_is_a_time():
             else:
                 assert time_of(cut) == slow_time_of(cut.decode()), cut
     assert good > 70
-    assert not [text for text in NO_TIMES if slow_time_of(text)] and all(map(slow_time_of, SECONDS))
+    assert not [text for text in NO_TIMES if slow_time_of(text)] and all(map(slow_time_of, [*SECONDS, *NEW]))
+    old = {"100000000000": (9, 3, 11)}  # seconds of the year 5138
+    assert [slow_time_of(text, False) for text in NEW] == [old.get(text) for text in NEW]
+
+
+def numbers_of_times(chance):
+    """Times around whole hours and days, as numbers of each unit."""
+    for unit in (10**3, 10**6, 10**9):
+        for _ in range(200):
+            x = float(unit * 3600 * chance.randrange(3 * 10**5, 24 * 10**5))
+            if 1e11 <= x < 9.2e18:
+                yield from (x, math.nextafter(x, 0), -x, math.nextafter(-x, 0))
+
+
+def test_large_numbers_are_milliseconds_and_so_on():
+    for x in numbers_of_times(Random(5)):
+        assert time_of(of(repr(x))) == slow_time_of(repr(x)), x
 
 
 def test_a_table_of_nothing_and_of_blank_lines():

@@ -23,44 +23,57 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 _TIME = re.compile(
     r"(?P<date>(\d{4})-(\d\d)-(\d\d)|(\d{4})(\d\d)(\d\d))"
-    r"([Tt ](?P<hour>\d\d)(:?\d\d(:?\d\d([.,]\d+)?)?)?(?P<offset>[Zz]|[+-]\d\d(:?\d\d)?)?)?",
+    r"([Tt ](?P<hour>\d\d)(:?\d\d(:?\d\d([.,]\d+)?)?)?(?P<offset>[Zz]|[+-]\d\d(:?\d\d)?| UTC| GMT)?)?",
     re.ASCII,
 )
 
 
-def time_of(text: str) -> tuple[int | None, int, int] | None:
-    """Hour, weekday and month of a date or time, by Python's own calendar; None if it is invalid."""
+Moment = tuple[int | None, int | None, int]
+
+
+def time_of(text: str, wide: bool = True) -> Moment | None:
+    """Hour, weekday and month of a date or time, by Python's own calendar; None if it is invalid. wide: not for a model
+    of 0.2.0."""
     found = _TIME.fullmatch(text)
     try:
+        if wide and re.fullmatch(r"\d{4}-\d\d", text, re.ASCII):
+            return None, None, datetime.date.fromisoformat(text + "-01").month
         if found is None or (found["hour"] is None and "-" not in text):
-            return None if not _NUMBER.fullmatch(text) else time_of_number(float(text))
+            return None if not _NUMBER.fullmatch(text) else time_of_number(float(text), wide)
         date = datetime.date.fromisoformat(found["date"])
         if found["hour"] is None:
             return None, date.isoweekday(), date.month
         time = text[len(found["date"]) + 1 :].upper().replace(",", ".")
         time = re.sub(r"(?<=:\d\d:)60(?!\d)|(?<=\d{4})60(?!\d)", "59", time)
-        clock = re.sub(r"[Z+-].*|\.\d+", "", time)
+        clock = re.sub(r"[Z+-].*| UTC| GMT|\.\d+", "", time)
         if ("-" in found["date"]) != (":" in clock) and len(clock) > 2:
             return None
         datetime.time.fromisoformat(clock)
         offset = found["offset"] or ""
-        if offset not in ("", "Z", "z"):
+        if offset in (" UTC", " GMT") and not wide:
+            return None
+        if offset not in ("", "Z", "z", " UTC", " GMT"):
             datetime.time.fromisoformat(offset[1:])
         return int(found["hour"]), date.isoweekday(), date.month
     except ValueError:
         return None
 
 
-def time_of_number(x: float) -> tuple[int | None, int, int] | None:
-    """The same of seconds since 1970, in UTC; a whole number of 8 digits is a date, one of 4 or 6 is invalid."""
-    digits = str(int(x)) if x >= 0 and x == int(x) else ""
-    if len(digits) in (4, 6):
+def time_of_number(x: float, wide: bool) -> Moment | None:
+    """The same of seconds since 1970, in UTC, or of milliseconds and so on; a whole number of 8 digits is a date, one
+    of 4 or 6 is invalid, and so is one of 14 that begins like a date."""
+    if not abs(x) < (9.2e18 if wide else 1e12):
         return None
+    digits = str(int(x)) if x >= 0 and x == int(x) else ""
+    if len(digits) in (4, 6) or (wide and len(digits) == 14 and digits[:2] in ("19", "20")):
+        return None
+    unit = next(unit for unit, most in ((1, 1e11), (10**3, 1e14), (10**6, 1e17), (10**9, 1e99))
+                if abs(x) < most or not wide)
     try:
         if len(digits) == 8:
             date = datetime.date.fromisoformat(digits)
             return None, date.isoweekday(), date.month
-        time = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=math.floor(x))
+        time = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=math.floor(x) // unit)
     except (ValueError, OverflowError):
         return None
     return time.hour, time.isoweekday(), time.month

@@ -41,7 +41,7 @@ def with_roles(job: ShardJob, o: InputOptions, parts: list[FilePart], columns: d
             raise DataError(e.message, first.name, *e.where[1:]) from None
     typed = o.roles.roles()
     roles = table.schema.roles if table.schema is not None else {}
-    more: dict[str, Any] = {}
+    more: dict[str, Any] = {"time_format": table.schema.time_format} if table.schema is not None else {}
     for role in ("numeric", "categorical"):
         names = tuple(name for name, r in roles.items() if r == role and name not in typed)
         if names:

@@ -13,7 +13,7 @@ import numpy as np
 from vwlite.algorithms.settings import Settings
 from vwlite.core.tables.arrow import Frame, number_hashes
 from vwlite.core.tables.cells import Cells
-from vwlite.input.diagnostics import A_TIME
+from vwlite.input.diagnostics import a_time, about_time
 from vwlite.input.schema import RoleOptions, Schema, SchemaError, category_columns, index_columns, role_of
 from vwlite.names import namespace_of
 
@@ -160,7 +160,12 @@ def prepared(
         what, row, column = fault
         name = frame.names[column]
         if what == "time":
-            raise ValueError(f"X contains an invalid time, at row {row}, column {name!r}: a time is {A_TIME}")
+            indices = np.empty(frame.rows, dtype=np.int64)
+            values = frame.distinct(column, indices)
+            cell = values[indices[row]] if values else None
+            advice = about_time(cell, schema.time_format) if isinstance(cell, bytes) else ""
+            words = f"a time is {a_time(schema.time_format)}{advice}".replace("--time-format ", "time_format=")
+            raise ValueError(f"X contains an invalid time, at row {row}, column {name!r}: {words}")
         if what == "word":
             raise ValueError(f"X contains a word that is not a number, at row {row}, in the numeric column {name!r}")
         if what == "NaN":

@@ -110,6 +110,8 @@ COLUMNS = (
     Parameter("text", "Sequence[str]", (), "Columns of a frame that are text: each word, in lower case, is a feature."),
     Parameter("time", "Sequence[str]", (), "Columns of a frame that are dates or times: hour, weekday and month are "
               "features."),
+    Parameter("time_format", "str", "", "How times that are strings are written, such as '%d.%m.%Y %H:%M'; '': ISO "
+              "8601."),
     Parameter("drop", "Sequence[str]", (), "Columns of a frame to ignore."),
     Parameter("ngram", "int", 1, "For text columns: features of up to N consecutive words."),
 )

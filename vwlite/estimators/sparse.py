@@ -72,6 +72,7 @@ from vwlite.options.types import Labels
 from vwlite.output.results import values
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import resolve
+from vwlite.time_formats import fault_of
 
 if TYPE_CHECKING:
     from vwlite.model.effects import Effects
@@ -213,10 +214,13 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         return frame, y
 
     def _roles(self) -> RoleOptions:
-        roles: dict[str, Any] = {p.name: getattr(self, p.name) for p in COLUMNS}
+        roles: dict[str, Any] = {p.name: getattr(self, p.name, p.default) for p in COLUMNS}  # of 0.2.0: without some
         if not (isinstance(roles["ngram"], int) and 1 <= roles["ngram"] <= MOST_WORDS):
             raise ValueError(f"ngram is {roles['ngram']!r}, but must be an integer from 1 to {MOST_WORDS}")
-        roles = {name: [x] if isinstance(x, str) else x for name, x in roles.items()}
+        fault = fault_of(roles["time_format"]) if roles["time_format"] else ""
+        if fault:
+            raise ValueError(f"time_format is {roles['time_format']!r}, which is no format: {fault}")
+        roles = {name: [x] if isinstance(x, str) and name != "time_format" else x for name, x in roles.items()}
         return RoleOptions(**roles)
 
     def _rows(

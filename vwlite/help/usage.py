@@ -63,6 +63,7 @@ _OPTIONS = {
     "--test": "--test-size --test-ratio --test-fraction",
     "--missing": "--na --na-values --null-values --nan",
     "--quote": "--quotechar --quote-char",
+    "--time-format": "--date-format --datetime-format --timestamp-format --parse-dates --dayfirst",
     "--group": "--groups --group-column",
     "--class-weight": "--class-weights --scale-pos-weight --is-unbalance --balanced",
     "--names": "--feature-names",

@@ -19,10 +19,10 @@ import numpy as np
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.tables.arrow import Frame
-from vwlite.core.tables.cells import Cells
+from vwlite.core.tables.cells import Cells, parts_of_time
 from vwlite.core.tables.tables import TableParser
 from vwlite.errors import DataError, NoInputError
-from vwlite.input.diagnostics import A_TIME, IS_NUMBER, BadLine, shown
+from vwlite.input.diagnostics import IS_NUMBER, BadLine, a_time, about_time, shown
 from vwlite.input.formats import ARROW_FILE
 from vwlite.input.labels import LabelParser
 from vwlite.input.parsing import REJECTED, Parsed, ParseOptions, Task, Tasks
@@ -79,6 +79,7 @@ def rows_of(
             if part is not None:
                 read, batch = read + batch.num_rows, part.rows(name, batch, read + 1)
             table.look_at_values(partial(_values_of, batch, category_columns(columns.metadata or {})))
+            layout = layout.of_now()
             for begin in range(0, batch.num_rows, size):
                 if stop():
                     return
@@ -361,9 +362,11 @@ class ArrowParsing:
                 value = found.column(at)[i]
                 while hasattr(value, "value"):  # of a dictionary; or the number that a date is, as its year may be any
                     value = value.value
-                why = f"is not a time: expected {A_TIME}" if role == "time" else "is not a number of 32 bits"
-                words = f"column {name}: '{shown(str(value).encode())}' {why}"
-                faults[i] = BadLine(block.source, block.first_line + i, at + 1, words)
+                cell, format = str(value).encode(), layout.schema.time_format
+                why = f"is not a time: expected {a_time(format)}" if role == "time" else "is not a number of 32 bits"
+                advice = about_time(cell, format) if role == "time" else ""
+                words = f"column {name}: '{shown(cell)}' {why}"
+                faults[i] = BadLine(block.source, block.first_line + i, at + 1, words, advice=advice)
         return faults
 
     def _as_text(self, found: Any, layout: Layout) -> tuple[bytes, Batch, int]:
@@ -375,8 +378,12 @@ class ArrowParsing:
             if is_word and (pa.types.is_floating(plain[at].type) or pa.types.is_decimal(plain[at].type)):
                 plain[at] = _as_words(pa, plain[at], layout.schema)
         for at, role in zip(layout.positions, layout.schema.roles.values(), strict=True):
-            if at >= 0 and role == "time" and getattr(found.column(at).type, "tz", None) and layout.schema.has_zones:
+            if at < 0 or role != "time":
+                continue
+            if getattr(found.column(at).type, "tz", None) and layout.schema.has_wide_times:
                 plain[at] = self._local_times(found, at, layout)
+            if layout.schema.time_format and not pa.types.is_temporal(plain[at].type):
+                plain[at] = _as_iso(pa, plain[at], layout.schema)
         for at in (layout.place_of("label"), layout.place_of("importance")):
             if at >= 0 and pa.types.is_boolean(plain[at].type):
                 plain[at] = plain[at].cast(pa.int8())  # true as a number, which it is elsewhere
@@ -395,7 +402,8 @@ class ArrowParsing:
         roles = {name: "categorical" if role == "auto" and name in coded else role
                  for name, role in schema.roles.items()}
         cells = Cells(
-            replace(schema, roles=roles).cells, missing=schema.missing_typed, as_text=True, **schema.names_of_cells,
+            replace(schema, roles=roles).cells, missing=schema.missing_typed, as_text=True,
+            **{**schema.names_of_cells, "time_format": ""},
         )
         parser.set_table(cells, layout.positions, layout.width, ",")
         lines = Batch()
@@ -437,6 +445,19 @@ def _as_words(pa: Any, column: Any, schema: Schema) -> Any:
     words = [None if x != x and "nan" in schema.missing_typed else text_of(x, narrow, large).decode()
              for x in map(float, coded.dictionary.to_pylist())]
     return pa.array(words, pa.string()).take(coded.indices)
+
+
+def _as_iso(pa: Any, column: Any, schema: Schema) -> Any:
+    """A column of times in the format of a schema, in ISO 8601. Other words stay."""
+    format, found = schema.time_format.encode(), list[str | None]()
+    for x in column.to_pylist():
+        word = None if x is None else text_of(x, False, 16).decode() if isinstance(x, float) else str(x).strip()
+        parts = parts_of_time(word.encode("utf-8", "surrogatepass"), format) if word else None
+        if parts:
+            year, month, day, hour, _ = parts
+            word = f"{year:04}-{month:02}" + (f"-{day:02}" if day else "") + ("" if hour is None else f"T{hour:02}")
+        found.append(word)
+    return pa.array(found, pa.string())
 
 
 def _kind_of(column: Any) -> str:

@@ -9,6 +9,7 @@ from vwlite.errors import DataError
 from vwlite.input.formats import FORMATS
 from vwlite.output.text import label_text, printable
 from vwlite.patterns import pattern
+from vwlite.time_formats import ADVISED, typed_formats
 
 if TYPE_CHECKING:
     from vwlite.core.data.batch import Batch
@@ -32,6 +33,11 @@ _NOUNS = {
 }
 EMPTY = "an empty cell, and each row needs a {}: write one there, or leave these rows out"
 A_TIME = "ISO 8601, such as 2026-01-31T13:05:00Z, or seconds since 1970"
+
+
+def a_time(format: str) -> str:
+    """What a time is. format: of the Schema."""
+    return typed_formats([format]) if format else A_TIME
 
 
 class BadLine(NamedTuple):
@@ -104,7 +110,9 @@ def _bad_records(
         at = bytes(block[first:begin]).rfind(b"\n") + 1  # of the token's line, in the record
         column = columns[k] if k is not None else ""
         words = explain_cell(code, text, begin - first, end - first, parser, column)
-        options = about_cell(bytes(block[begin:end]), column) if code == "cell" else advice.about(code)
+        token = bytes(block[begin:end])
+        options = about_cell(token, column) if code == "cell" else advice.about(code)
+        options = about_time(token, parser.time_format) if code == "time" else options
         found.append(BadLine(batch.source, line, begin - first - at + 1, words, text, options))
     return found
 
@@ -151,7 +159,7 @@ def explain_cell(code: str, record: bytes, begin: int, end: int, parser: "TableP
         is_missing = _NOT_FINITE.fullmatch(record[begin:end].strip())
         return f"{where}'{token}' is not a number{'; leave the cells of missing numbers empty' * bool(is_missing)}"
     if code == "time":
-        return f"{where}'{token}' is not a time: expected {A_TIME}"
+        return f"{where}'{token}' is not a time: expected {a_time(parser.time_format)}"
     if code == "label control":
         return f"{where}label '{token}' has a control character, which the name of a class cannot have: remove it"
     if code == "cell too large":
@@ -168,6 +176,14 @@ def about_cell(cell: bytes, column: str) -> str:
         return ""
     words = "" if re.search(rb"\d|^(true|false)$", cell) else ", --missing WORDS names those that mean a missing number"
     return f"; --categorical {column} takes words too{words}"
+
+
+def about_time(cell: bytes, format: str) -> str:
+    """What to do about a cell that is not a time, for the end of a sentence."""
+    from vwlite.core.tables.cells import parts_of_time  # not at the top: few times are bad
+
+    found = [other for other in ADVISED if parts_of_time(cell.strip(b'" '), other.encode())]
+    return f"; {typed_formats(found)} reads it" if found and not format else ""
 
 
 def about_words(labels: list[str]) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from struct import pack, unpack
 from typing import TYPE_CHECKING, NamedTuple
 
-from vwlite.core.tables.cells import time_of
+from vwlite.core.tables.cells import parts_of_time, time_of
 from vwlite.input.decisive import FEWEST, decisive
-from vwlite.input.diagnostics import A_TIME, IS_NUMBER, shown
-from vwlite.input.schema import CELLS_MISSING, GROUP, SAMPLE, Schema, listed
+from vwlite.input.diagnostics import IS_NUMBER, shown
+from vwlite.input.schema import CELLS_MISSING, GROUP, SAMPLE, Schema, SchemaError, listed
 from vwlite.names import names_text
+from vwlite.time_formats import ADVISED, LIKELY, typed_formats
 
 if TYPE_CHECKING:
     from vwlite.input.written import Reading
@@ -25,6 +26,7 @@ MOST_OTHERS = 5  # distinct words among numbers that may mean a missing number
 _DATE = re.compile(rb"\d{1,4}[./]\d{1,2}[./]\d{1,4}\b")  # the order of day and month is unknown
 _NO_VALUE = re.compile(rb"[?.*#/-]+|(?i:none|null|nil|missing|unknown|empty|n\.?/?a\.?)")  # whatever --missing says
 _DIGITS = re.compile(rb"(19|20)\d{6}")
+_DATES = "dates or times, each of which is a category"
 
 
 class Finding(NamedTuple):
@@ -35,6 +37,7 @@ class Finding(NamedTuple):
     option: str = ""
     words: tuple[str, ...] = ()  # of --missing
     reading: "Reading | None" = None  # of numbers
+    time_format: str = ""
 
 
 class Sample:
@@ -66,6 +69,11 @@ class Sample:
         """The numbers of cells that a numeric column reads."""
         for cell in cells:
             yield float(cell if self._notation is None else self._notation.number_of(cell))
+
+    def times(self, schema: Schema) -> dict[str, Collection[bytes]]:
+        """The different cells of columns of times, without those that are missing."""
+        return {name: column.keys() - self._missing for name, column in zip(self._names, self._columns, strict=True)
+                if schema.roles[name] == "time"}
 
     def missing(self, schema: Schema) -> str:
         """The shares of missing cells, as part of the line about the columns."""
@@ -100,6 +108,9 @@ class Sample:
             if role == "label" and others and self._missing - {b""} & column.keys():
                 found = self._shown(self._missing - {b""} & column.keys())
                 yield Finding(name, f"{found} means a missing label, not a class: --missing WORDS changes that")
+            is_new = role == "time" and typed.get(name) == "time" and not schema.time_format
+            if is_new and (mixed := about_mixed(cells)):
+                yield Finding(name, mixed)
             if name in typed or not cells:
                 continue
             total, bad, option = sum(cells.values()), sum(others.values()), typed_names([name])
@@ -108,6 +119,7 @@ class Sample:
                 yield Finding(name, f"dates, read as large numbers: {how}", "--time")
             if role != "categorical":
                 continue
+            formats = formats_of(others, ADVISED)
             dates = sum(n for cell, n in others.items() if time_of(cell) or _DATE.match(cell))
             mostly = total - bad >= NEARLY * total or (total > bad and all(map(_NO_VALUE.fullmatch, others)))
             written = self._as_written(name, cells) if bad else None
@@ -119,12 +131,17 @@ class Sample:
                 yield Finding(name, f"{total - bad} of {total} cells are numbers, but not {self._shown(others)}, so it "
                                     f"is categorical: --missing {words} makes it numeric, --categorical {option} "
                                     "confirms it", "--missing", more)
+            elif formats and bad == total:
+                how = f"--time {option} {typed_formats(formats)} extracts hour, weekday and month"
+                only = formats[0] if len(formats) == 1 else ""
+                yield Finding(name, f"{_DATES}: {how}", "--time" * bool(only), time_format=only)
             elif dates >= NEARLY * total:
                 known = all(map(time_of, others))
-                how = "" if known else f", if they are written as {A_TIME}"
-                yield Finding(name, f"dates or times, each of which is a category: --time {option} extracts hour, "
-                                    f"weekday and month{how}; --drop {option} leaves them out",
-                              "--time" if known else "--drop")
+                unread = [cell for cell in others if _DATE.match(cell)]
+                like = formats_of(unread, ADVISED)
+                how = "" if not unread else f" {typed_formats(like)}" if like else " --time-format FORMAT"
+                yield Finding(name, f"{_DATES}: --time {option}{how} extracts hour, weekday and month; --drop {option} "
+                                    "leaves them out", "--time" if known else "--drop")
             elif total >= FEW and len(cells) >= NEARLY * total:
                 texts = sum(n for cell, n in cells.items() if b" " in cell) >= total / 2
                 words = f"; --text {option} makes a feature of each word" if texts else ""
@@ -164,6 +181,42 @@ class Sample:
         return ", ".join(f"'{shown(cell)}'" for cell in sorted(cells))
 
 
+def formats_of(cells: Iterable[bytes], formats: Sequence[str]) -> list[str]:
+    """Those that read all cells as times."""
+    found = [(format, format.encode()) for format in formats]
+    for cell in cells:
+        found = [pair for pair in found if parts_of_time(cell, pair[1])]
+        if not found:
+            break
+    return [format for format, _ in found]
+
+
+def time_format_of(columns: Mapping[str, Collection[bytes]]) -> str:
+    """The format that reads all times of these columns; "": they are ISO 8601 or numbers, or there is none. SchemaError
+    if there are two, or only some columns have it."""
+    others = [name for name, cells in columns.items() if not all(map(time_of, cells))]
+    found = formats_of((cell for name in others for cell in columns[name]), LIKELY) if others else []
+    if not found:
+        return ""
+    known = [name for name, cells in columns.items() if cells and name not in others]
+    if known:
+        raise SchemaError(f"times of column {listed(others)} are as {typed_formats(found)} says, and those of column "
+                          f"{listed(known)} are not: write all in one way")
+    if len(found) > 1:
+        one = shown(min(columns[others[0]]))
+        raise SchemaError(f"times of column {listed(others)}, such as '{one}': add {typed_formats(found)}, as both "
+                          "read the first rows")
+    return found[0]
+
+
+def about_mixed(cells: Mapping[bytes, int]) -> str:
+    """What to say of a column of times that has both dates and numbers; "": nothing."""
+    numbers = sum(n for cell, n in cells.items() if IS_NUMBER.fullmatch(cell) and not _DIGITS.fullmatch(cell))
+    total = sum(cells.values())
+    what = f"dates of ISO 8601 in {total - numbers} of {total} cells, and numbers since 1970 in {numbers}"
+    return f"{what}: both are read as times" if 0 < numbers < total else ""
+
+
 def about_equal(name: str, numbers: Iterable[float]) -> str:
     """What to do about numbers of a numeric column that are equal as 32-bit floats, if they are many; "": they are few.
     From 2^24 on, not every whole number is such a float."""
@@ -171,8 +224,9 @@ def about_equal(name: str, numbers: Iterable[float]) -> str:
     kept = {unpack("f", pack("f", x)) for x in large}
     if not large or len(kept) > NEARLY * len(large):
         return ""
-    option, are_seconds = typed_names([name]), min(large) > FIRST_SECOND and max(large) < LAST_SECOND
-    time = f", --time {option} reads seconds since 1970" if are_seconds else ""
+    option, scales = typed_names([name]), enumerate(("seconds", "milliseconds", "microseconds", "nanoseconds"))
+    fitting = (x for k, x in scales if min(large) / 1000**k > FIRST_SECOND and max(large) / 1000**k < LAST_SECOND)
+    time = "".join(f", --time {option} reads {unit} since 1970" for unit in fitting)
     return (f"{len(large):,} different numbers become {len(kept):,} as 32-bit floats, the type of numbers here: "
             f"subtract a start from them in the data{time}, or --categorical {option} makes each a category")
 

@@ -7,7 +7,8 @@ Each column is a namespace of its name. What a cell becomes, as VW text has it (
     categorical   |country country=PT      the word
     text          |ad_text great shoes     its words in lower case; --ngram 2 also makes great_shoes, and `characters`
                                            of 4 makes ~<gre ~grea ~reat ~eat> of each piece between blanks
-    time          |at hour=13 weekday=1 month=11    of ISO 8601 or seconds since 1970: cython_ext/tables/times.pxd;
+    time          |at hour=13 weekday=1 month=11    of ISO 8601, a number since 1970, or as `time_format` says:
+                                                    cython_ext/tables/times.pxd;
                                                     of a type with a zone, the hour is that of the zone
     label, importance, tag                 the text before the first | of VW text; an empty cell: none, 1, none
     drop                                   nothing
@@ -46,6 +47,7 @@ from vwlite.input import MOST_CHARACTERS
 from vwlite.input import MOST_WORDS as MOST_WORDS
 from vwlite.names import namespace_of
 from vwlite.records import record
+from vwlite.time_formats import fault_of
 
 if TYPE_CHECKING:
     from vwlite.core.tables.notation import Notation
@@ -62,7 +64,7 @@ NAMES = (1, 2, 3)
 QUOTES = ('"', "none")  # none: a quote is an ordinary character
 _RARE: dict[str, str | int | list[str]] = {
     "decimal": "", "thousands": "", "units": [], "quote": "", "escape": "", "characters": 0, "format": "",
-    "absents": False,
+    "absents": False, "time_format": "",
 }
 _RARE_KINDS = {name: type(value) for name, value in _RARE.items()}  # of what a schema stores only if it is set
 OF_TEXTS = (2, 4)  # words and characters of the n-grams that are tried for texts
@@ -91,8 +93,9 @@ class Schema:
     thousands, units: the point of numbers in text, what is between groups of their digits, and words beside them, as
     people write them: then signs of money and % are left out, too. If none of them is set, numbers are those of VW
     text. characters: of n-grams of texts; 0: there are none. format: of files whose names tell none; "": by their first
-    lines. absents: a cell that is absent has a feature of its own, and times of a type with a zone are those of the
-    zone, unlike in models of 0.2.0 and before. known: of a model that is applied, as of `Cells`.
+    lines. absents: a cell that is absent has a feature of its own, and times are read as of 0.3.0
+    (cython_ext/tables/times.pxd), unlike in models of 0.2.0 and before. time_format: of times that have no type; "": ISO
+    8601. known: of a model that is applied, as of `Cells`.
     """
 
     roles: Mapping[str, str]  # by name
@@ -111,6 +114,7 @@ class Schema:
     characters: int = 0
     format: str = ""
     absents: bool = True
+    time_format: str = ""
     known: Any = field(default=None, compare=False, repr=False)
 
     @property
@@ -118,7 +122,7 @@ class Schema:
         """How texts become words and n-grams, how features are called, and what absent cells become: arguments of
         `Cells`."""
         return {"ngram": self.ngram, "characters": self.characters, "words": self.words, "names": self.names,
-                "absents": self.absents, "known": self.known}
+                "absents": self.absents, "time_format": self.time_format, "known": self.known}
 
     def with_ngrams(self) -> "Schema":
         """The same columns, with the n-grams of texts that are tried, if there are texts."""
@@ -145,7 +149,7 @@ class Schema:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # An estimator of 0.2.0 does not have these.
-        before = {"words": WORDS[0], "names": NAMES[0], "absents": False, "units": ()}
+        before = {"words": WORDS[0], "names": NAMES[0], "absents": False, "units": (), "time_format": ""}
         vars(self).update(before | state)
 
     def read_as(self, stored: dict[str, Any]) -> "Schema":
@@ -170,6 +174,8 @@ class Schema:
             raise ValueError(f"its numbers have the point {point!r} and {between!r} between digits")
         if not all(type(word) is str and fits_unit(word) for word in stored["units"]):
             raise ValueError("its units are invalid")
+        if stored["time_format"] and fault_of(stored["time_format"]):
+            raise ValueError(f"its times have the format {stored['time_format']!r}, which is invalid")
         if stored["words"] not in WORDS:
             raise ValueError(f"its texts become words in the way {stored['words']}, which is unknown")
         if stored["names"] not in NAMES:
@@ -240,8 +246,9 @@ class Schema:
         return self.names > 1
 
     @property
-    def has_zones(self) -> bool:
-        """Whether times of a type with a zone are those of the zone; in models of 0.2.0 they are in UTC."""
+    def has_wide_times(self) -> bool:
+        """Whether times may be months and milliseconds, and those of a type with a zone are those of the zone; in
+        models of 0.2.0 they are in UTC."""
         return self.absents
 
     @property
@@ -299,6 +306,7 @@ class RoleOptions:
     units: tuple[str, ...] = ()  # words beside numbers
     quote: str = ""  # one of QUOTES
     escape: str = ""  # what makes the character after it ordinary, or none
+    time_format: str = ""
     tries_ngrams: bool = False  # texts have those of OF_TEXTS, to find out whether they help
 
     @property
@@ -347,14 +355,15 @@ class RoleOptions:
         check_names([name for name, role in roles.items() if role not in OPTIONAL])
         header = not (self.names or self.no_header)
         found = Schema(roles, self.ngram, delimiter=self.delimiter, header=header, missing=self.missing_words,
-                       quote=self.quote, escape=self.escape, **self.numbers)
+                       quote=self.quote, escape=self.escape, time_format=self.time_format, **self.numbers)
         return found.with_ngrams() if self.tries_ngrams else found
 
     def open_schema(self) -> Schema:
         """The schema of JSON lines: the roles that were typed; every other value by its own type."""
         roles = self.roles()
         check_names([name for name, role in roles.items() if role not in OPTIONAL])
-        found = Schema(roles, self.ngram, open=True, missing=self.missing_words, **self.numbers)
+        found = Schema(roles, self.ngram, open=True, missing=self.missing_words, time_format=self.time_format,
+                       **self.numbers)
         return found.with_ngrams() if self.tries_ngrams else found
 
     def check_same(self, schema: Schema) -> None:
@@ -370,11 +379,11 @@ class RoleOptions:
         if self.no_header and schema.header and not schema.open:
             raise SchemaError("--no-header contradicts the model, whose columns have names from a header: --columns "
                               "NAMES gives them to a file without one")
-        for name in ("decimal", "thousands"):
+        for name in ("decimal", "thousands", "time_format"):
             typed, known = getattr(self, name), getattr(schema, name)
             if typed not in ("", known):
-                there = f"has {known!r}" if known else "has none"
-                raise SchemaError(f"--{name} {typed!r} contradicts the model, which {there}: leave it out")
+                option, there = name.replace("_", "-"), f"has {known!r}" if known else "has none"
+                raise SchemaError(f"--{option} {typed!r} contradicts the model, which {there}: leave it out")
         for name, nothing in (("missing", None), ("units", ())):
             if getattr(self, name) not in (nothing, getattr(schema, name)):
                 typed, known = (",".join(getattr(said, name)) for said in (self, schema))

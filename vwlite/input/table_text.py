@@ -98,8 +98,8 @@ class JsonBlocks(SourceBlocks):
             yield from super().feed(block)
             return
         lines = bytes(block.data).splitlines(keepends=True)
-        self._kinds.read(self._context, b"".join(lines[: SAMPLE - self._lines]))
         self._table.look_at_values(lambda: values_of(bytes(block.data)))
+        self._kinds.read(self._context.of_now(), b"".join(lines[: SAMPLE - self._lines]))
         self._lines += len(lines)
         self._held.append(block)
         if self._lines >= SAMPLE:

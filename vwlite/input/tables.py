@@ -4,6 +4,7 @@ The roles are decided once, from the first rows of the first table, before any b
 on how the text is cut.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -18,9 +19,10 @@ from vwlite.core.text.parser import Parser, detect
 from vwlite.errors import DataError, Where
 from vwlite.input.formats import NO_TEXT, Dialect, by_begin, by_name, first_line
 from vwlite.input.json_text import loads
-from vwlite.input.sample import Finding, Sample, about_equal, about_words, typed_names
+from vwlite.input.sample import Finding, Sample, about_equal, about_mixed, about_words, time_format_of, typed_names
 from vwlite.input.schema import GROUP, OPTIONAL, ROLES, SAMPLE, RoleOptions, Schema, SchemaError, listed
 from vwlite.names import namespace_of
+from vwlite.time_formats import typed_formats
 
 MOST_BROKEN = 100  # records over several lines in which rows are looked for, of a block
 MOST_KEYS = 1000  # of JSON lines that an error chooses from
@@ -64,6 +66,12 @@ class Layout:
             parser.set_table(cells, self.positions, self.width, *self.dialect, header=header)
         else:
             parser.set_keys(cells, list(schema.roles), schema.open)
+
+    def of_now(self) -> "Layout":
+        """With the format of times, which the first rows may have decided meanwhile."""
+        found = self.table.schema.time_format if self.table.schema else ""
+        is_new = found != self.schema.time_format
+        return replace(self, schema=replace(self.schema, time_format=found)) if is_new else self
 
     def finish(self, parser: TableParser, batch: Batch) -> None:
         """Take what a parser has noted beside the batch; report the keys that it ignored."""
@@ -187,17 +195,22 @@ class TableReader:
 
     def look_at(self, layout: Layout, lines: bytes | memoryview) -> None:
         """Look at JSON lines in a first reading."""
-        if self._first is not None and layout.schema.open:
-            self._first.read(layout, lines)
         self.look_at_values(lambda: values_of(bytes(lines)))
+        if self._first is not None and layout.schema.open:
+            self._first.read(layout.of_now(), lines)
 
     def look_at_values(self, first: Callable[[], Mapping[str, Sequence[Any]]]) -> None:
         """Look at the values of the first rows, once, unless the roles are those of a model."""
         if not self._is_new or self._saw_values or self.schema is None:
             return
-        self._saw_values, typed = True, self.options.roles()
-        for name, values in first().items():
+        self._saw_values, typed, columns = True, self.options.roles(), first()
+        times = {name: _cells_of(columns[name], self.schema.missing) for name, role in self.schema.roles.items()
+                 if role == "time" and name in columns}
+        self.schema = self._with_time_format(self.schema, times)
+        for name, values in columns.items():
             role, found = self.schema.roles.get(name, "auto"), ""
+            if name in times and not self.schema.time_format:
+                found = about_mixed(times[name])
             if role in ("numeric", "auto"):
                 found = about_equal(name, (x for x in values if type(x) in (int, float)))
             elif role == "categorical" and name not in typed:
@@ -206,6 +219,17 @@ class TableReader:
                 self._notes.append(f"note: column {name}: {found}")
         if not self.reads_first:
             self._tell([])
+
+    def _with_time_format(self, schema: Schema, times: Mapping[str, Collection[bytes]], where: Where = ()) -> Schema:
+        """The same columns, with the format of times that their first cells show. DataError."""
+        try:
+            found = "" if schema.time_format else time_format_of(times)
+        except SchemaError as e:
+            raise DataError(str(e), *where) from None
+        if not found:
+            return schema
+        self._notes.append(f"note: times are read as {typed_formats([found])}")
+        return replace(schema, time_format=found)
 
     def take_roles(self, roles: Mapping[str, str], where: str = "", sample: Sample | None = None) -> None:
         """Columns that had no value so far have these roles. where: the first row with a value. sample: what decided
@@ -266,7 +290,7 @@ class TableReader:
         """Notes on these columns."""
         assert self.schema is not None
         others = {name: "" for name in self.schema.roles if name not in names}
-        for note in sample.notes(self.schema, {**others, **self.options.roles()}) if sample else ():
+        for note in sample.notes(self.schema, {**self.options.roles(), **others}) if sample else ():
             self.say(f"note: {note}")
 
     @property
@@ -349,12 +373,18 @@ class TableReader:
             unknown = [name for name in cross.split(",") if namespace_of(name) not in known]
             if unknown:
                 raise DataError(f"{cross} cannot be crossed: there are no features of a column {unknown[0]}", *where)
-        self.schema = schema
+        self.schema = self._with_time_format(schema, sample.times(schema), where) if sample else schema
         decided = (sample, schema.roles)
         if self.reads_first:
             self._samples.append(decided)
         else:
             self._tell([decided])
+
+
+def _cells_of(values: Iterable[Any], missing: Collection[str]) -> Counter[bytes]:
+    """Words and numbers among values, without those that mean a missing one."""
+    texts = (str(x).strip() for x in values if type(x) in (str, int, float) and x == x)
+    return Counter(text.encode("utf-8", "surrogatepass") for text in texts if text and text not in missing)
 
 
 def values_of(lines: bytes) -> dict[str, list[Any]]:

@@ -283,6 +283,10 @@ class Description:
         if label is None or label["distinct"] < 2:
             return ""
         parts += together(f.reading for f in findings if f.reading).options
+        time_format = next((f.time_format for f in findings if f.time_format), "")
+        if time_format and not self._roles.time_format:  # one is for all columns
+            parts += ["--time-format", time_format]
+            findings = [f for f in findings if f.option != "--time" or f.time_format == time_format]
         for option in dict.fromkeys(f.option for f in findings if f.option):
             words = list(chain.from_iterable(f.words or [f.column] for f in findings if f.option == option))
             parts += [option, _names([*self._roles.missing_words, *words] if option == "--missing" else words)]

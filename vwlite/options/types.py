@@ -11,6 +11,7 @@ import click
 
 from vwlite.delimiters import is_delimiter, is_escape
 from vwlite.names import can_name, names_in, names_text
+from vwlite.time_formats import fault_of
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -318,6 +319,18 @@ class Escape(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if not is_escape(str(value)):
             self.fail(f"{value!r} is not one character such as '\\', or none", param, ctx)
+        return str(value)
+
+
+class TimeFormat(click.ParamType):
+    """A format of times, in letters of strptime."""
+
+    name = "time format"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        fault = fault_of(str(value))
+        if fault:
+            self.fail(f"{value!r} is not a format of times, such as '%d.%m.%Y %H:%M': {fault}", param, ctx)
         return str(value)
 
 

@@ -30,6 +30,7 @@ from vwlite.options.types import (
     NamesType,
     Number,
     ProgressType,
+    TimeFormat,
     Whole,
 )
 from vwlite.records import record
@@ -88,7 +89,8 @@ class InputOptions:
     )
     time: tuple[tuple[str, ...], ...] = option(
         (), "--time", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True,
-        help="Columns of dates or times. ISO 8601 or seconds since 1970; hour, weekday and month become features.",
+        help="Columns of dates or times. ISO 8601, seconds or milliseconds since 1970, or as --time-format says; hour, "
+             "weekday and month become features.",
     )
     drop: tuple[tuple[str, ...], ...] = option(
         (), "--drop", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True, help="Columns to ignore."
@@ -143,6 +145,11 @@ class InputOptions:
         (), "--units", group=TABLES, type=NamesType(), metavar="WORDS", multiple=True,
         help="Words that are left out beside numbers, as in 12 kg. In numeric columns, the label and the "
              "importance.",
+    )
+    time_format: str = option(
+        "", "--time-format", group=TABLES, type=TimeFormat(), metavar="FORMAT",
+        help="How times are written, such as '%d.%m.%Y %H:%M'. Letters are those of strptime: %d %m %b %B %Y %y %H %I "
+             "%p %M %S %f %z %%. By default ISO 8601, or what reads the first rows.",
     )
     group: str | None = None
     predictions: str | None = None
@@ -234,7 +241,7 @@ class InputOptions:
             label=self.label, importance=self.importance, tag=self.tag, group=self.group, ngram=self.ngram,
             delimiter=self.delimiter, names=tuple(chain(*self.columns)), no_header=self.no_header, missing=missing,
             decimal=self.decimal, thousands=self.thousands, units=tuple(filter(None, chain(*self.units))),
-            quote=self.quote, escape=self.escape, **named,
+            quote=self.quote, escape=self.escape, time_format=self.time_format, **named,
         )
 
 

@@ -100,9 +100,9 @@ def _of_columns(stored: dict[str, Any]) -> Iterator[str]:
         yield from _of_roles(schema)
     if schema.ngram > 1 and not schema.characters:  # those are found, not typed
         yield from ("--ngram", str(schema.ngram))
-    for name in ("delimiter", "quote", "escape", "decimal", "thousands"):
+    for name in ("delimiter", "quote", "escape", "decimal", "thousands", "time_format"):
         if getattr(schema, name):
-            yield from (f"--{name}", getattr(schema, name))
+            yield from (f"--{name.replace('_', '-')}", getattr(schema, name))
     if schema.units:
         yield from ("--units", names_text(schema.units))
     if schema.missing != MISSING and not schema.format:
