@@ -198,10 +198,12 @@ def test_a_module_takes_values_as_python_has_them(vwlite):
 
 TIMES = ["2026-01-31T13:05:00.25+01:00", "2026-01-31 13:05Z", "20260131T130500", "20260131t13", "1769864700.5", "-1",
          "2026-01-31", "20260131", "2026-01-31 23", "2026-01-31T13:05:60,5-0130", "0", "9999-12-31", "1e9",
-         "253402300799"]
+         "2026-01", "2026-01-31 13:05 UTC", "20260131T13 GMT", "1e12", "1769864699999", "-1769864700000",
+         "1769864699999999", "1769864699999999744", "99999999999", "100000000000"]
 NO_TIMES = ["2026", "202601", "2026-1-31", "2026-02-29", "2026-01-31T", "2026-01-31T24", "2026-01-31T13:5", "13:05",
-            "2026-01-31T1305", "20260131T13:05", "2026-01-31T13:05:61", "2026-01-31+01", "x", "1e12", "2026-01-31T13.5",
-            "2026-01-31T13:05+24", "0000-01-01", "10000-01-01", "2026-0131", "12345678"]
+            "2026-01-31T1305", "20260131T13:05", "2026-01-31T13:05:61", "2026-01-31+01", "x", "1e19", "2026-01-31T13.5",
+            "2026-13", "2026-01 UTC", "2026-01-31T13:05Z UTC", "20260131130500", "2026-01-31T13:05+24",
+            "0000-01-01", "10000-01-01", "2026-0131", "12345678"]
 NUMBERS = ["1", "-1.5", "+.5", "5.", "1e3", "1E-3", "0", "-0", "3.4028234e38", "1e-60", "0017", " 2 "]
 NO_NUMBERS = ["1,5", "1_0", "0x1", "inf", "-inf", "infinity", "1e", "e1", ".", "--1", "1 2", "٣", "3.5e38", "1e999",
               "Nan"]
@@ -213,13 +215,42 @@ def test_cells_are_read_as_vwlite_reads_them(vwlite, column, cells, bad):
     row = {"id": "", "city name": "A", "kind": "red", "age": "1", "income:net": "1", "at": "", "y": ""}
     Path("some.csv").write_text(as_csv([{**row, column: cell}.values() for cell in cells]), newline="")
     assert_same(in_python(vwlite, "some.csv"), predictions(vwlite, "some.csv"))
-    for cell in bad:
+    predict = module().predict
+    for i, cell in enumerate(bad):
         Path("bad.csv").write_text(as_csv([row.values(), {**row, column: cell}.values()]), newline="")
         assert vwlite("predict", "-m", "model", "bad.csv", code=65).err.startswith("bad.csv:3:"), cell
+        with pytest.raises(ValueError, match=f"^column {column}: "):
+            predict({**row, column: cell})
+        if i % 3:
+            continue
         with open("bad.csv", "rb") as text:
             done = subprocess.run([sys.executable, "model.py"], stdin=text, capture_output=True)
         assert done.returncode == 1 and done.stdout.count(b"\n") == 1, cell
         assert done.stderr.decode().startswith(f"<stdin>:3: column {column}: "), cell
+
+
+FORMATS = {
+    "%d.%m.%Y %H:%M:%S.%f": (["31.01.2026 13:05:59.25", "1.2.2026  3:5:9.1234567"], ["31.02.2026 1:2:3.4", "1.2.2026"]),
+    "%b %d, %y %I:%M%p %z": (["Jan 31, 26 01:05PM +01:00", "feb 1, 69 12:59am z"], ["Jan 31, 26 13:05PM Z", "x"]),
+    "%B %Y": (["January 2026", "MAY 1999"], ["Jan 2026", "2026-01"]),
+    "%Y%m%d": (["20260131", "19691231"], ["2026131", "1769864700", "2026-01-31"]),
+}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_times_are_read_as_their_format_says(vwlite, format):
+    cells, bad = FORMATS[format]
+    rows = [[cell, i % 3] for i, cell in enumerate([*cells, "", "NA"] * 9)]
+    Path("t.csv").write_text(as_csv(rows, ["at", "y"]))
+    vwlite("train", *GD, "t.csv", "--label", "y", "--time", "at", "--time-format", format, "-m", "model", "--quiet",
+           "--names")
+    assert_same(in_python(vwlite, "t.csv"), predictions(vwlite, "t.csv"))
+    for cell in bad:
+        Path("bad.csv").write_text(as_csv([[cell, 1]], ["at", "y"]))
+        assert f"expected --time-format '{format}'" in vwlite("predict", "-m", "model", "bad.csv", code=65).err
+        with open("bad.csv", "rb") as text:
+            done = subprocess.run([sys.executable, "model.py"], stdin=text, capture_output=True)
+        assert done.returncode == 1 and b"is not a time" in done.stderr, cell
 
 
 PLAIN = ["$1,026.50", "-$ 1,026.50", "$-7", "9.5 %", "12,34,567", "1,234", "€5", "1234.5", ".5 €", "+3", "NA", "-999"]

@@ -2,6 +2,7 @@
 
 import random
 import string
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -183,7 +184,25 @@ TIMES = [
     "1e12", "-1e12", "-62135596800", "-62135596801", "253402300799", "253402300800", "1e5000", "", "NA", "nan", "0.0",
     "tomorrow", "31.01.2024", "01/31/2024", "2024-01-31 1pm", "2024-01-31 13:05 BC", "2024-W05-3",
     "2024-01-31T13:05:59 Z", "24-01-31", "\u0662024-01-31", "1,5", "5-",
+    "2024-01", "2024-13", "2024-00", "0000-01", "2024-1", "2024-01 UTC", "2024-01-31 13:05 UTC", "2024-01-31T13 GMT",
+    "20240131T1305 UTC", "2024-01-31 13:05  UTC", "2024-01-31 13:05Z UTC", "2024-01-31 UTC", "2024-01-31 13:05 utc",
+    "99999999999", "100000000000", "-100000000000.5", "1700000000000", "1.7e12", "1717113599999", "1717113600000",
+    "99999999999999", "100000000000000", "1717113599999999", "1717113600000000", "-1717113600000000", "1e17",
+    "1717113599999999744", "1717113600000000000", "-1717113600000000000", "9.19e18", "9.2e18", "20240131130500",
+    "18999999999999", "21000000000000", "20240131130500.5",
 ]
+FORMATS = {
+    "%d.%m.%Y": ["31.01.2024", "1.2.2024", "29.2.2023", "00.01.2024", "31.1.24", "31.01.2024 "],
+    "%m/%d/%y %I:%M %p": ["01/31/24 01:05 PM", "1/31/69 12:5 am", "1/31/68 0:05 AM", "1/31/24 13:05 PM",
+                          "1/31/24 1:60 PM", "1/31/24  1:05 pM", "1/31/24\t1:05 pm", "1/31/24 1:05 XM", "1/31/24 1:05"],
+    "%Y%m%dT%H%M%S.%fZ": ["20240131T130559.25Z", "20240131t130559.123456789z", "2024131T130559.25Z",
+                          "20240131T13055.25Z", "20240131T240559.25Z", "20240131T130560.25Z", "20240131T130559.Z"],
+    "%d %b %Y %H:%M:%S %z": ["31 Jan 2024 13:05:59 +0100", "1 fEB 2024 3:5:9 -05:30", "1 Mai 2024 03:05:09 Z",
+                             "31 Dec 2024 13:05:59 +24:00", "31 Dec 2024 13:05:59 +01", "31 Dec 2024 13:05:59 +01:6",
+                             "31 Dec 2024 13:05:59 z", "31 December 2024 13:05:59 Z"],
+    "%B %d, %Y": ["January 31, 2024", "may 1, 2024", "SEPTEMBER 30, 2024", "September 31, 2024", "Sept 3, 2024"],
+    "%m 'to' %Y%%": ["1 'to' 2024%", "12 'TO' 2024%", "13 'to' 2024%", "1 'to' 2024"],
+}
 
 
 @pytest.mark.third
@@ -203,6 +222,22 @@ def test_times_are_those_of_predict(vwlite, tmp_path, monkeypatch, database, mis
     cells = TIMES + list(drawn(chance, TIMES, "0123456789-:.,TZ+ ", 1500))
     good, bad = compared(vwlite, database, cells)
     assert good > 300 and bad > 300
+
+
+@pytest.mark.third
+@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize("format", FORMATS)
+def test_times_in_a_format_are_those_of_predict(vwlite, tmp_path, monkeypatch, database, format):
+    monkeypatch.chdir(tmp_path)
+    chance, begin = random.Random(3), datetime(2024, 1, 1, tzinfo=timezone.utc)
+    rows = [[i, (begin + timedelta(hours=31 * i)).strftime(format), "ab"[i % 2], i % 12 + i % 7] for i in range(280)]
+    write("t.csv", ["row", "x", "w", "y"], rows)
+    vwlite("train", "t.csv", "--label", "y", "--drop", "row", "--time", "x", "--time-format", format, "--names", "-m",
+           "m", "--quiet", *with_gd([]))
+    times = [*FORMATS[format], *(row[1] for row in rows[:20])]
+    cells = ["", "NA", "2024-01-31", "1700000000", *times, *drawn(chance, times, "0123456789 /.:,APMapm", 300)]
+    good, bad = compared(vwlite, database, cells)
+    assert good > 30 and bad > 30
 
 
 @pytest.mark.parametrize("database", [InDuckdb, InPostgres])

@@ -7,6 +7,7 @@ columns has one column, `lines`.
 
 import logging
 import os
+from datetime import datetime, timezone
 from typing import Any
 
 from vwlite import __version__
@@ -62,8 +63,11 @@ def _example(model: Model, name: str, role: str) -> float | str:
         return "| a b"
     if role == "numeric":
         return 1.0
+    if role == "time":
+        format = Schema.restored(model.columns).time_format or "%Y-%m-%d"
+        return datetime(2024, 5, 31, tzinfo=timezone.utc).strftime(format)
     begin = f"{namespace_of(name)}^" + (f"{namespace_of(name)}=" if role == "categorical" else "")
     names = (found.decode("utf-8", "replace") for many in dict(model.shown_names.by_key).values() for found in many)
     known = sorted(found.removeprefix(begin) for found in names if found.startswith(begin) and "*" not in found)
     known = [word for word in known if word != absent_name(namespace_of(name))]
-    return known[0] if known else "2024-05-31" if role == "time" else "a"
+    return known[0] if known else "a"

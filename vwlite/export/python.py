@@ -10,6 +10,7 @@ from vwlite.export.text import by_columns, file_name, filled, template, what
 from vwlite.input.schema import OPTIONAL
 from vwlite.model.effects import LevelAxis, Numbers
 from vwlite.model.feature_names import escaped
+from vwlite.time_formats import pattern_of
 
 # Of links; and those that every program knows, whatever its model has.
 _FUNCTIONS = {"identity": "{p}", "sigmoid": "{times}sigmoid({p})", "exp": "math.exp({p})", "expm1": "math.expm1({p})"}
@@ -92,6 +93,8 @@ def _of_columns(request: Request, columns: Columns) -> Iterator[str]:
         "DECIMAL": ascii(schema.decimal),
         "THOUSANDS": ascii(schema.thousands),
         "BESIDE": ascii(schema.notation.units if schema.notation else []),
+        "WRITTEN": ascii(pattern_of(schema.time_format)),
+        "WIDE": str(schema.has_wide_times),
         "WHOLES": str(schema.has_wholes),
         "INTERCEPT": repr(columns.intercept.tolist()),
         "BASE": repr(columns.base.tolist()),

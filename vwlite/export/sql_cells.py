@@ -1,6 +1,7 @@
 """The cells of a table in SQL, read as `vwlite predict` reads them: the first stages of a query.
 
     texts       cells as text without blanks at their ends; of columns of numbers, the number
+    part1 ...   of models with --time-format: times in that format (sql_formats.py); isos: in ISO 8601
     spelled, signed, bare, unsigned, grouped, numerals    of models with --decimal, --thousands or --units: numbers as
                 people write them, without what is beside their digits, in their parts, and as programs do
     mantissas   numbers without their exponents
@@ -20,15 +21,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from vwlite.export.columns import Columns
+from vwlite.export.sql_formats import DIGITS, iso_stages
 from vwlite.export.sql_text import identifier, literal
 from vwlite.model.effects import LevelAxis
 from vwlite.output.text import printable
+from vwlite.time_formats import typed_formats
 
 BLANKS = "' \t\r\n'"
-DIGITS = "'0123456789'"
 SPACES = "\u00a0\u2009\u202f"  # beside the ordinary one
 MONEY = "$%" + "".join(map(chr, [*range(0xA2, 0xA6), *range(0x20A0, 0x20D0)]))  # signs that amounts may have, and %
 LONGEST = 64  # of amounts
+MONTH = "'0000-00'"
 TOO_LARGE = 3.4028235677973366e38  # for a 32-bit float, from here on
 REFUSED = 1e50
 ROUND = 536870913.0  # 2^29 + 1: x ROUND - (x ROUND - x) has the 24 bits of a 32-bit float
@@ -77,7 +80,7 @@ DIALECTS = {
 
 class Reading:
     """The stages. cells: the columns that the model reads, and what their cells are called; `{cell}_r` is a number as a
-    32-bit float, `{cell}_day` and `{cell}_hour` are those of a time."""
+    32-bit float, `{cell}_day`, `{cell}_hour` and `{cell}_week` (the day; NULL for a month) are those of a time."""
 
     def __init__(self, columns: Columns, dialect: Dialect) -> None:
         self.columns, self.dialect = columns, dialect
@@ -92,6 +95,7 @@ class Reading:
         self.decimal, self.thousands = schema.decimal or ".", schema.thousands
         self.is_plain = schema.notation is not None  # numbers are written as people do
         self.units = schema.notation.units if schema.notation is not None else []
+        self.is_wide, self.format = schema.has_wide_times, schema.time_format  # wide: also months and milliseconds
         self.missing = ["", *columns.missing_words]
         if "nan" not in self.missing and "nan" in map(str.lower, self.missing):
             self.missing.append("nan")  # the text of a NaN
@@ -114,6 +118,8 @@ class Reading:
             unit = f" {printable(self.units[0])}" if self.units else ""
             shown = f"1{self.thousands}234{self.decimal}50{unit}"
             yield f"-- Texts have numbers such as {shown}; columns of numbers have their own point.\n"
+        if self.times and self.format:
+            yield f"-- Times are texts as {typed_formats([printable(self.format)])} says.\n"
 
     def stages(self, table: str, id: str) -> Iterator[str]:
         """Up to the one that `last` names."""
@@ -124,8 +130,14 @@ class Reading:
         yield _stage("texts", f"{table} t CROSS JOIN characters", [
             (f"t.{id}", "id"), *(pair for name, cell in self.cells.items() for pair in self._texts(cell, found[name]))])
         before = "texts"
+        if self.times and self.format:
+            kept = ["id", *(cell for cell in self.cells.values() if cell not in self.times), *self._typed()]
+            words = ", ".join(map(literal, self.missing))
+            for name, source, chosen in iso_stages(self.format, self.times, kept, words):
+                yield _stage(name, source, chosen)
+            before = "isos"
         if plain:
-            yield from self._amounts()
+            yield from self._amounts(before)
             before = "numerals"
         if self.may_refuse:
             yield self._mantissas(before)
@@ -159,7 +171,7 @@ class Reading:
 
     # --- numbers as people write them: `plain_number` of cython_ext/tables/notation.pyx --------------
 
-    def _amounts(self) -> Iterator[str]:
+    def _amounts(self, before: str) -> Iterator[str]:
         """A unit or a sign of money is at one end, and a sign on either side of it; and groups of digits have three, or
         two before others."""
         kept = [_same(name) for name in ("id", *self._kept, *self.numbers, *self._typed())]
@@ -183,7 +195,6 @@ class Reading:
                 "numerals": [(self._numeral(c), f"{c}_plain")],
             }.items():
                 found.setdefault(stage, []).extend(pairs)
-        before = "texts"
         for stage, pairs in found.items():
             yield _stage(stage, f"{before} CROSS JOIN characters" if stage == "bare" else before, [*kept, *pairs])
             before = stage
@@ -285,10 +296,11 @@ class Reading:
             size, digits = f"{c}_size", f"CAST(CAST({c}_x AS INTEGER) AS VARCHAR)"
             begins = (f"CASE WHEN SUBSTR({c}_s, 1, 10) = '0000-00-00' AND SUBSTR({c}_s, 11, 1) IN ('', 'T', 't', ' ') "
                       f"THEN 10 WHEN SUBSTR({c}_s, 1, 8) = '00000000' AND SUBSTR({c}_s, 9, 1) IN ('', 'T', 't', ' ') "
-                      "THEN 8 ELSE 0 END")
-            whole = f"FLOOR({c}_x) = {c}_x"
-            x = (f"CASE WHEN ABS({c}_x) >= 1e12 OR ({whole} AND ({c}_x >= 1000 AND {c}_x < 10000 "
-                 f"OR {c}_x >= 100000 AND {c}_x < 1000000)) THEN NULL ELSE {c}_x END")
+                      f"THEN 8{f' WHEN {c}_s = {MONTH} THEN 7' * self.is_wide} ELSE 0 END")
+            whole, most = f"FLOOR({c}_x) = {c}_x", "9.2e18" if self.is_wide else "1e12"
+            more = f" OR {c}_x >= 1.9e13 AND {c}_x < 2.1e13" * self.is_wide
+            x = (f"CASE WHEN ABS({c}_x) >= {most} OR ({whole} AND ({c}_x >= 1000 AND {c}_x < 10000 "
+                 f"OR {c}_x >= 100000 AND {c}_x < 1000000{more})) THEN NULL ELSE {c}_x END")
             date = f"CASE WHEN {whole} AND {c}_x >= 10000000 AND {c}_x < 100000000 THEN {digits} END"
             found += [(begins, size), (x, f"{c}_x"), (date, f"{c}_d"), _same(f"{c}_s")]
         yield _stage("dates", "cells", found)
@@ -301,17 +313,19 @@ class Reading:
             found += [
                 _same(f"{c}_x"), _same(size),
                 (f"CASE {size} WHEN 10 THEN REPLACE(SUBSTR({c}, 1, 10), '-', '') WHEN 8 THEN SUBSTR({c}, 1, 8) "
-                 f"ELSE {c}_d END", f"{c}_d"),
+                 f"WHEN 7 THEN REPLACE({c}, '-', '') || '01' ELSE {c}_d END", f"{c}_d"),
                 (f"CASE WHEN {has_clock} THEN {clock.format(f'{c}_s')} END", f"{c}_s"),
                 (f"CASE WHEN {has_clock} THEN REPLACE({clock.format(c)}, ':', '') END", f"{c}_clock"),
                 (zone, f"{c}_zone")]
         yield _stage("clocks", "dates", found)
         found = [_same(name) for name in (*others, *self.times)]
         for c in self.times:
-            found += [(_day(c), f"{c}_day"), (_hour(c), f"{c}_hour")]
+            unit = f" * {_unit(c)}" * self.is_wide
+            found += [(_day(c, unit), f"{c}_day"), (_hour(c, unit), f"{c}_hour"), _same(f"{c}_size")]
         yield _stage("moments", "clocks", [*found, _same("readable")])
         others += [f"{c}{kind}" for c in self.times for kind in ("", "_day", "_hour")]
         found = [_same(name) for name in others]
+        found += [(f"CASE WHEN {c}_size <> 7 THEN {c}_day END", f"{c}_week") for c in self.times]
         yield _stage("times", "moments", [*found, (
             _readable([f"{c} IS NOT NULL AND {c}_day IS NULL" for c in self.times], "readable"), "readable")])
 
@@ -402,8 +416,14 @@ def modulo(x: str, by: int) -> str:
     return f"({x} - {by} * FLOOR({x} / {by}.0))"
 
 
-def _day(c: str) -> str:
-    """NULL for what is no time."""
+def _unit(c: str) -> str:
+    """How much of a number is a second."""
+    return (f"CASE WHEN ABS({c}_x) < 1e11 THEN 1.0 WHEN ABS({c}_x) < 1e14 THEN 1000.0 "
+            f"WHEN ABS({c}_x) < 1e17 THEN 1000000.0 ELSE 1000000000.0 END")
+
+
+def _day(c: str, unit: str) -> str:
+    """NULL for what is no time. unit: what the seconds are multiplied by; in models of 0.2.0 there is none."""
     year, month, day = (f"CAST(SUBSTR({c}_d, {begin}, {size}) AS INTEGER)" for begin, size in ((1, 4), (5, 2), (7, 2)))
     leap = f"({year} % 4 = 0 AND {year} % 100 <> 0 OR {year} % 400 = 0)"
     last = (f"CASE WHEN {month} IN (4, 6, 9, 11) THEN 30 WHEN {month} <> 2 THEN 31 WHEN {leap} THEN 29 ELSE 28 END")
@@ -417,9 +437,10 @@ def _day(c: str) -> str:
                 f"AND SUBSTR({c}_clock, 1, 2) <= '23' AND SUBSTR({c}_clock, 3, 2) <= '59' "
                 f"AND SUBSTR({c}_clock, 5, 2) <= '60'")
     zone, zeros = f"{c}_zone", _shape(f"{c}_zone")
-    is_zone = (f"({zone} IN ('', 'Z', 'z') OR {zeros} IN ('+00', '-00', '+0000', '-0000', '+00:00', '-00:00') "
+    names = ", ' UTC', ' GMT'" * bool(unit)
+    is_zone = (f"({zone} IN ('', 'Z', 'z'{names}) OR {zeros} IN ('+00', '-00', '+0000', '-0000', '+00:00', '-00:00') "
                f"AND SUBSTR({zone}, 2, 2) <= '23' AND SUBSTR({zone}, LENGTH({zone}) - 1) <= '59')")
-    seconds = f"FLOOR({c}_x / 86400.0)"
+    seconds = f"FLOOR({c}_x / (86400.0{unit}))"
     return (f"CASE WHEN {c}_d IS NOT NULL THEN CASE WHEN {is_date} AND ({c}_s IS NULL OR {is_clock} AND {is_zone}) "
             f"THEN {_days(year, month, day)} END WHEN {seconds} BETWEEN -719162 AND 2932896 THEN {seconds} END")
 
@@ -431,10 +452,10 @@ def _days(year: str, month: str, day: str) -> str:
     return (f"365 * {y} + FLOOR({y} / 4.0) - FLOOR({y} / 100.0) + FLOOR({y} / 400.0) + {of_year} + {day} - 719469")
 
 
-def _hour(c: str) -> str:
+def _hour(c: str, unit: str) -> str:
     """NULL for a date."""
     return (f"CASE WHEN {c}_s IS NOT NULL AND SUBSTR({c}_s, 1, 2) = '00' THEN CAST(SUBSTR({c}_clock, 1, 2) AS INTEGER) "
-            f"WHEN {c}_d IS NULL THEN {modulo(f'FLOOR({c}_x / 3600.0)', 24)} END")
+            f"WHEN {c}_d IS NULL THEN {modulo(f'FLOOR({c}_x / (3600.0{unit}))', 24)} END")
 
 
 def month_of(day: str) -> str:

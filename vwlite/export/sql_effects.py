@@ -221,7 +221,7 @@ class _Query:
             squares.append(f"COALESCE({square}, {one if name in absent else 0.0!r})")
         for axis in self.columns.axes:
             if isinstance(axis, LevelAxis):
-                cell = self.cells[axis.column] + {"": "", "hour": "_hour"}.get(axis.part, "_day")
+                cell = self.cells[axis.column] + {"": "", "hour": "_hour", "weekday": "_week"}.get(axis.part, "_day")
                 known, other, missing = (n * one for n in self.columns.units(axis))
                 words = ", ".join(literal(level) for level in axis.levels
                                   if not any("\ud800" <= c <= "\udfff" for c in level))
@@ -428,7 +428,7 @@ def _code(axis: LevelAxis, cell: str) -> str:
     count = len(axis.levels)
     if axis.part:
         number, first = {
-            "hour": (f"{cell}_hour", 0), "weekday": (modulo(f"({cell}_day + 719162)", 7), 1),
+            "hour": (f"{cell}_hour", 0), "weekday": (modulo(f"({cell}_week + 719162)", 7), 1),
             "month": (month_of(f"{cell}_day"), 1),
         }[axis.part]
         whens = "".join(f" WHEN {int(level) - first} THEN {i}" for i, level in enumerate(axis.levels))
