@@ -10,7 +10,7 @@ import signal
 import stat
 from collections import Counter
 from contextlib import suppress
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from functools import partial
 from pathlib import Path
 
@@ -246,6 +246,73 @@ def test_times_are_ordered_as_python_does(vwlite, here):
     Path("a.csv").write_text("year\n2019\n2021\n2020\n-1e3\n")
     assert vwlite("split", "a.csv", "--time", "year", "--test", "0.3", *OUT).err == \
         "train: 2 rows\ntest: 2 rows, from 2020 on\n"
+
+
+def test_a_share_of_months_weeks_and_years(vwlite, here):
+    """A fifth of ten equal parts is two of them."""
+    for form, since in (("2025-{:02}", "2025-09"), ("2025-W{:02}", "2025-W09"), ("20{:02}", "2009"),
+                        ("2025-01-31 {:02}:00 UTC", "2025-01-31 09:00 UTC")):
+        Path("a.csv").write_text("at\n" + "".join(f"{form.format(i % 10 + 1)}\n" for i in range(300)))
+        said = vwlite("split", "a.csv", "--time", "at", *OUT).err
+        assert said == f"train: 240 rows\ntest: 60 rows, from {since} on\n"
+    Path("a.csv").write_text("at\n2025-W01\n2025-01-06\n2025-02\n2025-01-31T00:00:00+00:00\n")
+    vwlite("split", "a.csv", "--time", "at", "--test", "0.75", *OUT)  # the first week begins in 2024
+    assert Path("train").read_text() == "at\n2025-W01\n"
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_times_in_a_format_are_those_of_iso(vwlite, here, kind):
+    rows = [datetime(2026, 1, 1) + 37 * i * timedelta(hours=1) for i in range(100)]
+
+    def split(format, *words):
+        found, name = [{"at": at.strftime(format), "n": i} for i, at in enumerate(rows)], f"a.{kind}"
+        random.Random(1).shuffle(found)
+        if kind == "parquet":
+            pq.write_table(pa.Table.from_pylist(found), name)
+        elif kind == "jsonl":
+            Path(name).write_text("".join(json.dumps(row) + "\n" for row in found))
+        else:
+            Path(name).write_text("at,n\n" + "".join(f"{row['at']},{row['n']}\n" for row in found))
+        said = vwlite("split", name, "--time", "at", *words, "-o", f"train.{kind}", "-o", f"test.{kind}").err
+        if kind == "parquet":
+            return said, sorted(pq.read_table("test.parquet")["n"].to_pylist())
+        return said, sorted(int(line.strip("}").rpartition(" " if kind == "jsonl" else ",")[2])
+                            for line in Path(f"test.{kind}").read_text().splitlines()[kind == "csv" :])
+
+    assert split("%Y-%m-%d %H:%M")[1] == [*range(80, 100)]
+    for format in ("%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M:%S"):
+        said, found = split(format)
+        assert found == [*range(80, 100)] and said.endswith(f"\nnote: times are read as --time-format '{format}'\n")
+    for format in ("%I:%M %p on %d %B %Y", "%d.%m.%Y %H:%M"):
+        said, found = split(format, "--time-format", format)
+        assert found == [*range(80, 100)] and "note" not in said
+
+
+def test_a_format_is_not_for_what_has_a_type(vwlite, here):
+    pq.write_table(pa.table({"at": pa.array([datetime(2026, 1, i + 1) for i in range(10)])}), "a.parquet")
+    vwlite("split", "a.parquet", "--time", "at", "--time-format", "%d.%m.%Y", "-o", "train.parquet", "-o", "b.parquet")
+    assert pq.read_table("b.parquet")["at"].to_pylist() == [datetime(2026, 1, 9), datetime(2026, 1, 10)]
+
+
+@pytest.mark.parametrize(("rows", "words", "said"), [
+    (["01/02/2026", "02/01/2026"], [], "--time at: add --time-format '%d/%m/%Y' or '%m/%d/%Y', as both read all rows"),
+    (["13.02.2026", "2026-02-14"], [], "a.csv:3:1: column at: '2026-02-14' is not a time: expected --time-format "
+                                       "'%d.%m.%Y'\n"),
+    (["13.02.26"], [], "a.csv:2:1: column at: '13.02.26' is not a time: expected ISO 8601, such as "
+                       "2026-01-31T13:05:00Z, or seconds since 1970; --time-format '%d.%m.%y' reads it\n"),
+    (["13.02.26"], ["--time-format", "%d.%m.%Y"], "'13.02.26' is not a time: expected --time-format '%d.%m.%Y'\n"),
+    (["13.02.2026", ""], ["--columns", "at,b"], "a row of 1 cells, but there are 2 columns"),
+    (["2025-13"], [], "a.csv:2:1: column at: '2025-13' is not a time"),
+    (["2025-W54"], [], "a.csv:2:1: column at: '2025-W54' is not a time"),
+])
+def test_times_that_do_not_fit(vwlite, here, rows, words, said):
+    Path("a.csv").write_text("\n".join(["at", *rows, ""]))
+    assert said in vwlite("split", "a.csv", "--time", "at", *words, *OUT, code=65).err
+
+
+def test_a_format_needs_times(vwlite, here):
+    Path("a.csv").write_text("at\n1\n2\n")
+    assert "--time-format needs --time" in vwlite("split", "a.csv", "--time-format", "%Y-%m", *OUT, code=2).err
 
 
 BAD = 'y,g,t\n1,a,"2026-01-01"\n\n0,"b\nb" ,2026-01-02\n0,{},{}\n'

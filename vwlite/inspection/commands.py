@@ -5,6 +5,7 @@ from dataclasses import replace
 import click
 
 from vwlite.algorithms.settings import SPECS
+from vwlite.errors import UsageError
 from vwlite.options.declaring import OWN, command
 from vwlite.options.spec import IN, OTHERS, OUT, TABLES, argument, option, option_of, specs_of
 from vwlite.options.types import PATH, Choice, Number, Whole
@@ -122,8 +123,13 @@ class SplitOptions(InputOptions):
     order, and equal rows are together; of few different rows, whole kinds are then in one file, which a note says.
     --copies apart hashes, for the k-th copy of a row, k > 1, its bytes, a line end and k: so the order among equal rows
     does not matter. --stratify takes, of the n rows of a label, the SHARE n with the smallest hashes; --time those from
-    the latest time on from which they are SHARE of all. Both read files twice.
+    the latest time on from which they are SHARE of all. Both read files twice. Times are dates of ISO 8601, also months
+    (2025-01) and weeks (2025-W09); numbers; or as --time-format says.
     """
+
+    def _check_timed(self) -> None:
+        if self.by_time is None:
+            raise UsageError("--time-format needs --time")
 
     test: float = option(
         0.2, "--test", group=OUT, type=Number(0, 1, open_low=True, open_high=True), metavar="SHARE",
@@ -142,6 +148,7 @@ class SplitOptions(InputOptions):
         excludes={"--group": "", "--stratify": "", "--copies": ""},
         help="Column of times, dates or numbers. TEST has the last rows.",
     )
+    time_format: str = option_of(InputOptions, "time_format", group=OUT, check=_check_timed)
     stratify: bool = option(
         False, "--stratify", group=OUT, excludes={"--group": ""}, help="Equal shares of each label.",
     )

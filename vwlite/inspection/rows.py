@@ -47,6 +47,11 @@ class Rows:
         return [text.replace(b"\r\n", b"\n").removesuffix(b"\r") for text in self.texts]
 
     @property
+    def are_times(self) -> bool:
+        """Whether the values have a type of times."""
+        return self.batch is not None and import_module("pyarrow").types.is_temporal(self.batch.column(self.place).type)
+
+    @property
     def lines(self) -> list[int]:
         """The first line of each row in its source."""
         if self.batch is not None:

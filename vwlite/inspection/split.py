@@ -9,19 +9,20 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
-from datetime import datetime, timezone
+from datetime import date, datetime, timezone
 from fractions import Fraction
 from functools import partial
 from importlib import import_module
 from itertools import compress, repeat
-from typing import Any
+from typing import Any, NoReturn
 
 import mmh3
 import numpy as np
 
+from vwlite.core.tables.cells import parts_of_time
 from vwlite.core.text.numbers import whole
 from vwlite.errors import DataError, UsageError
-from vwlite.input.diagnostics import A_TIME, EMPTY, IS_NUMBER, shown
+from vwlite.input.diagnostics import EMPTY, IS_NUMBER, a_time, about_time, shown
 from vwlite.input.formats import COMPRESSED, FORMATS, OF_TEXT, check_name
 from vwlite.input.sources import check_sources, is_read_once
 from vwlite.inspection.commands import SplitOptions
@@ -29,10 +30,13 @@ from vwlite.inspection.rows import Rows, rows_of
 from vwlite.output.atomic import AtomicFile, commit_together
 from vwlite.output.text import printable
 from vwlite.runs.frame import RunFrame
+from vwlite.time_formats import LIKELY, typed_formats
 
 MOST_LABELS = 1000
 MOST_DIFFERENT = 100_000  # rows that are counted
 MANY_COPIES = 10  # of each row, on average
+_MONTH = re.compile(r"\d{4}-\d\d", re.ASCII)
+_UTC, _WEEK = re.compile(" (UTC|GMT)$"), re.compile(r"(\d{4})-?W(\d\d)", re.ASCII)
 _LABEL = re.compile(rb"^\s*(__label__\S*|[^\s|']*)")  # of fastText; of VW text and libsvm
 
 
@@ -50,6 +54,7 @@ class Rule:
         self.different: set[float] = set()  # numbers of all rows, up to a little over MOST_DIFFERENT
         self._copies = Counter[bytes]()  # of each row, so far
         self._are_dates: bool | None = None
+        self.time_format = o.time_format
         self.is_folds = len(shares) > 2
         self.kind = "times" if o.by_time else "groups" if o.group else "different rows"
         self.option = "--time" if o.by_time else "--group" if o.group else "--label"
@@ -66,6 +71,8 @@ class Rule:
     def prepare(self, stop: Callable[[], bool]) -> None:
         """Read the data, if that is needed. DataError."""
         found: dict[bytes, Any] = {}
+        if self._o.by_time and not self.time_format:
+            self._find_format(stop)
         for rows in self.rows(stop) if self._o.by_time or self._o.stratify else ():
             for label, number in self._numbers(rows):
                 found.setdefault(label, array("d" if self._o.by_time else "Q")).append(number)
@@ -165,23 +172,58 @@ class Rule:
         self._copies[key] += 1
         return key if self._copies[key] == 1 else b"%b\n%d" % (key, self._copies[key])
 
+    def _find_format(self, stop: Callable[[], bool]) -> None:
+        """The format that reads all rows, if the first one is neither ISO 8601 nor a number. DataError if there are
+        two."""
+        likely: Sequence[str] = LIKELY
+        for rows in self.rows(stop):
+            for row, value in enumerate(rows.values):
+                if likely is LIKELY and (IS_NUMBER.fullmatch(value) or math.isfinite(_seconds(value))):
+                    return
+                found = [other for other in likely if math.isfinite(_seconds(value, other))]
+                if not found:
+                    self._refuse(rows, row, "" if likely is LIKELY else typed_formats(likely))
+                likely = found
+        if len(likely) == 2:
+            raise DataError(f"--time {self._o.by_time}: add {typed_formats(likely)}, as both read all rows")
+        self.time_format = likely[0] if len(likely) == 1 else ""
+
     def _time(self, rows: Rows, row: int) -> float:
-        """A number, or the seconds since 1970 of ISO 8601; all rows have the same of these."""
+        """A number, or the seconds since 1970 of ISO 8601; all rows have the same of these. Or as the format says."""
         value, time = rows.values[row], math.nan
+        format = "" if rows.are_times else self.time_format
         is_date = not IS_NUMBER.fullmatch(value) if self._are_dates is None else self._are_dates
-        with suppress(ValueError, OverflowError):
-            if is_date:
-                found = datetime.fromisoformat(value.decode().replace("Z", "+00:00"))
-                time = (found if found.tzinfo else found.replace(tzinfo=timezone.utc)).timestamp()
-            elif IS_NUMBER.fullmatch(value):
-                time = float(value)
+        if is_date or format:
+            time = _seconds(value, format)
+        elif IS_NUMBER.fullmatch(value):
+            time = float(value)
         if not math.isfinite(time):
-            one = A_TIME if self._are_dates is None else f"a {'date' if is_date else 'number'}, as in the rows before"
+            one = "" if self._are_dates is None else f"a {'date' if is_date else 'number'}, as in the rows before"
             if self._are_dates is (IS_NUMBER.fullmatch(value) is not None):
                 one += ": write all as one of them"
-            raise rows.bad(row, f"'{shown(value)}' is not a time: expected {one}")
+            self._refuse(rows, row, a_time(format) if format else one)
         self._are_dates = is_date
         return time
+
+    def _refuse(self, rows: Rows, row: int, one: str) -> NoReturn:
+        """DataError. one: what is expected; "": any time."""
+        value = rows.values[row]
+        words = f"'{shown(value)}' is not a time: expected {one or a_time('')}{about_time(value, one)}"
+        raise rows.bad(row, words if value else EMPTY.format(self.kind[:-1]))
+
+
+def _seconds(value: bytes, format: str = "") -> float:
+    """Since 1970, of a date of ISO 8601 or in a format; NaN for what is none."""
+    if format:
+        found = parts_of_time(value, format.encode())
+        return float(found[-1]) if found else math.nan
+    with suppress(ValueError, OverflowError):
+        text = _UTC.sub("Z", value.decode()).replace("Z", "+00:00")
+        if week := _WEEK.fullmatch(text):
+            text = date.fromisocalendar(int(week[1]), int(week[2]), 1).isoformat()
+        time = datetime.fromisoformat(text + "-01" * (_MONTH.fullmatch(text) is not None))
+        return (time if time.tzinfo else time.replace(tzinfo=timezone.utc)).timestamp()
+    return math.nan
 
 
 class PartFile(io.RawIOBase):
@@ -282,9 +324,12 @@ def split(o: SplitOptions) -> int:
         raise UsageError("--time and --stratify read the data twice, and standard input is read only once: name files")
     with RunFrame("split", o) as frame:
         check_sources(o.data, quiet=o.quiet)
-        rule = Rule(o, (Fraction(0), Fraction(o.test)))
+        rule = Rule(o, (Fraction(0), Fraction(repr(o.test) if o.by_time else o.test)))
         parts = divide(rule, o.outputs, frame)
         if parts:
             summary = "\n".join(f"{part.name}: {part.rows:,} rows{part.since}" for part in parts)
-            frame.show(summary, rule.about_share(*(part.rows for part in parts)))
+            notes = rule.about_share(*(part.rows for part in parts))
+            if rule.time_format != o.time_format:
+                notes.append(f"times are read as {typed_formats([rule.time_format])}")
+            frame.show(summary, notes)
         return frame.code()
