@@ -14,7 +14,7 @@ from vwlite.core.base.utf8 cimport character, write_character
 from vwlite.core.data.derivation cimport OPEN
 from vwlite.core.tables.known cimport KnownKeys
 from vwlite.core.tables.marks cimport CLASS_BITS, IS_MARK, MARK_COUNT, MARKS, MAY_CHANGE
-from vwlite.core.tables.times cimport Written, days_from_civil, moment_of_number, moment_of_written, read_iso, read_written
+from vwlite.core.tables.times cimport WrittenTime, days_from_civil, moment_of_number, moment_of_written, read_iso, read_written
 from vwlite.core.tables.zones cimport Zone
 from vwlite.core.tables.zones import zone_info
 from vwlite.core.text.numbers cimport Double, read_double
@@ -211,7 +211,7 @@ cdef bint read_time(const CellSink* sink, const char* p, size_t n, Moment* to) n
     """Read a cell, without blanks at its ends, as a time; returns whether it is one."""
     cdef char[LONGEST_SECONDS + PADDING] copy
     cdef Double seconds
-    cdef Written time
+    cdef WrittenTime time
     cdef int found
     if sink.format != NULL:
         return read_written(sink.format, sink.format_end, p, p + n, &time) and moment_of_written(&time, to)
@@ -516,7 +516,7 @@ def time_of(bytes cell, *, bint wide=True):
 def parts_of_time(bytes cell, bytes format):
     """Year, month, day, hour and seconds since 1970, of a cell that is a time as a format has it; None: it is none. The
     day is None for a month, and the hour for a date."""
-    cdef Written t
+    cdef WrittenTime t
     cdef const char* f = format
     cdef const char* p = cell
     if not read_written(f, f + len(format), p, p + len(cell), &t):

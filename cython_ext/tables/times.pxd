@@ -273,7 +273,7 @@ cdef extern from *:
     int64_t days_from_civil "vwlite_days_from_civil"(int64_t y, int m, int d) noexcept nogil
     int read_iso "vwlite_read_iso"(const char* p, const char* end, bint wide, Moment* to) noexcept nogil
 
-    struct Written "vwlite_written":
+    struct WrittenTime "vwlite_written":
         int year
         int month
         int day
@@ -284,10 +284,10 @@ cdef extern from *:
         double part
 
     bint read_written "vwlite_read_written"(const char* f, const char* f_end, const char* p, const char* end,
-                                            Written* to) noexcept nogil
+                                            WrittenTime* to) noexcept nogil
 
 
-cdef inline bint moment_of_written(const Written* time, Moment* to) noexcept nogil:
+cdef inline bint moment_of_written(const WrittenTime* time, Moment* to) noexcept nogil:
     if time.day == 0:
         return moment_of_month(time.year, time.month, to)
     return moment_of_date(time.year, time.month, time.day, time.hour, to)
