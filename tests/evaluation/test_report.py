@@ -154,7 +154,8 @@ HOW_TABLES_ARE_READ = {
     "tag": ("w",), "importance": ("x",), "ngram": ("2", "--text w"), "delimiter": (";", (",", ";")),
     "quote": ("none", ("red", '"red')), "escape": ("\\", ("red", "r\\,ed")), "columns": ("y,x,w,d", ("y,x,w,d\n", "")),
     "no_header": ("", ("y,x,w,d\n", "")), "missing": ("?,-", (",13,", ",?,")), "decimal": (",", (",13,", ',"1,3",')),
-    "thousands": ("'", (",13,", ",1'026,")), "units": ("kg", (",13,", ",13 kg,")), "time_format": ("%Y-%m-%d", "--time d"),
+    "thousands": ("'", (",13,", ",1'026,")), "units": ("kg", (",13,", ",13 kg,")),
+    "time_format": ("%Y-%m-%d", "--time d"),
 }
 
 

@@ -94,8 +94,8 @@ class Schema:
     people write them: then signs of money and % are left out, too. If none of them is set, numbers are those of VW
     text. characters: of n-grams of texts; 0: there are none. format: of files whose names tell none; "": by their first
     lines. absents: a cell that is absent has a feature of its own, and times are read as of 0.3.0
-    (cython_ext/tables/times.pxd), unlike in models of 0.2.0 and before. time_format: of times that have no type; "": ISO
-    8601. known: of a model that is applied, as of `Cells`.
+    (cython_ext/tables/times.pxd), unlike in models of 0.2.0 and before. time_format: of times that have no type; "":
+    ISO 8601. known: of a model that is applied, as of `Cells`.
     """
 
     roles: Mapping[str, str]  # by name
