@@ -11,6 +11,9 @@ from vwlite.core.learn.losses import Quantile
 from vwlite.evaluation import measures
 from vwlite.evaluation.kinds import Binary, Classes, Regression, Rows
 from vwlite.evaluation.measures import AT_ONCE, MEASURES, Against, Measure, StreamMeasures
+from vwlite.evaluation.ranking import auc
+from vwlite.evaluation.slices import MOST, OTHERS
+from vwlite.evaluation.sums import Moments, Scores
 
 WEIGHTS = {"ones": [1.0], "several": [0.0, 0.5, 1.0, 3.0]}
 
@@ -169,3 +172,61 @@ def test_a_row_of_the_table_is_all_that_a_measure_needs(vwlite, monkeypatch):
     assert vwlite(*command).out.count("new one") == 2 + 1  # measures, differences, parts
     assert "--fail-if new_one>0.1: it is 0.1250" in vwlite(*command, "--fail-if", "new_one>0.1", code=1).err
     assert "new one" in vwlite("report", "-m", "m", "test.vw").out
+
+
+def jackknife(value, groups):
+    """The standard error of a value by leaving one example out, within each group of labels: close to that by its
+    derivatives, which the product has. groups: the numbers of the examples of each."""
+    variance = 0.0
+    for group in groups:
+        left = np.array([value(np.delete(np.arange(sum(map(len, groups))), i)) for i in group])
+        variance += (len(left) - 1) * left.var()
+    return variance**0.5
+
+
+def test_errors_of_areas_are_those_of_delong():
+    """With examples of weight 1, by sums over pairs; and those of the jackknife."""
+    chance = np.random.default_rng(3)
+    y = np.arange(30) < 12
+    s = (y + chance.normal(size=30)).round(1)
+    pairs = (s[y][:, None] > s[~y]) + 0.5 * (s[y][:, None] == s[~y])
+    rows = Scores()
+    rows.add(s, np.where(y, 1.0, -1.0))
+    area, error = auc(rows.ranked())
+    assert area == pytest.approx(pairs.mean())
+    of_each = pairs.mean(axis=1).var(ddof=1) / 12 + pairs.mean(axis=0).var(ddof=1) / 18
+    assert error == pytest.approx(of_each**0.5)
+
+    def area_of(kept):
+        a, b = s[kept][y[kept]], s[kept][~y[kept]]
+        return ((a[:, None] > b) + 0.5 * (a[:, None] == b)).mean()
+
+    assert error == pytest.approx(jackknife(area_of, [np.flatnonzero(y), np.flatnonzero(~y)]), rel=0.1)
+
+
+def test_the_error_of_r2_is_that_of_its_influence():
+    """With weights; its n is that of the effective number of examples; and close to the jackknife without them."""
+    chance = np.random.default_rng(4)
+    y = chance.normal(3.0, 2.0, 40)
+    square = chance.exponential(1.0, 40)
+    for w in (np.ones(40), chance.choice([0.5, 1.0, 3.0], 40)):
+        m = Moments()
+        m.add(y[:25], square[:25], w[:25])
+        m.add(y[25:], square[25:], w[25:])
+        variance = w @ (y - mean(y, w)) ** 2 / w.sum()
+        ratio = mean(square, w) / variance
+        influence = (square - ratio * (y - mean(y, w)) ** 2) / variance
+        n = w.sum() ** 2 / (w @ w)
+        error = (((w * influence) ** 2).sum() * n / (n - 1)) ** 0.5 / w.sum()
+        assert m.r2() == pytest.approx((1 - ratio, error))
+        if (w == 1).all():
+            r2 = jackknife(lambda i: 1 - square[i].mean() / y[i].var(), [np.arange(40)])
+            assert error == pytest.approx(r2, rel=0.15)
+
+
+def test_slices_beyond_the_limit_are_one(vwlite, folder):
+    rows = [f"{i % 2},{i % 7},k{i % (MOST + 3):03d}\n" for i in range(4 * MOST + 12)]
+    Path("t.csv").write_text("y,x,k\n" + "".join(rows))
+    vwlite("train", *GD, "t.csv", "--label", "y", "--drop", "k", "-m", "m")
+    found = json.loads(vwlite("evaluate", "-m", "m", "t.csv", "--by", "k", "--json").out)["by"]
+    assert sorted(found) == sorted([*(f"k{i:03d}" for i in range(MOST)), OTHERS]) and found[OTHERS]["rows"] == 12
