@@ -59,6 +59,11 @@ def test_amounts_are_told_by_their_correlation():
     assert found == {"tax": f"its correlation with the label is {r:.4f} in the first 200 rows"}
 
 
+def test_a_number_whose_square_is_too_large_tells_nothing():
+    y = [b"%d" % i for i in range(200)]
+    assert not [*decisive(y, {"x": [b"1e200", *y[1:]]}, float)]
+
+
 @pytest.mark.parametrize(
     "y", [[b"1"] * 200, [b"1"] * 197 + [b"0"] * 3, [b"0", b"1"] * 20, [b"a%d" % i for i in range(200)]]
 )

@@ -15,15 +15,15 @@ Number = Callable[[bytes], float | None]  # of a cell; None: it has none
 def decisive(
     labels: Sequence[bytes], columns: Mapping[str, Sequence[bytes]], number: Number
 ) -> Iterator[tuple[str, str]]:
-    """The columns that alone tell the label, each with what they do. labels, columns: cells, of the same rows; an empty
-    cell is a value too. Rows without a label do not count."""
+    """The columns that alone tell the label, each with the evidence as words. labels, columns: cells, of the same rows;
+    an empty cell is a value too. Rows without a label do not count."""
     kept = [i for i, y in enumerate(labels) if y]
     y = [labels[i] for i in kept]
     wrong = len(y) - max(Counter(y).values(), default=0)
     if len(y) < FEWEST or wrong < FEWEST // 10:
         return
     amounts = [number(cell) for cell in y] if len({*y}) > MOST_CLASSES else []
-    if None in amounts or (not amounts and len({*y}) > MOST_CLASSES):
+    if None in amounts:
         return
     for name, column in columns.items():
         x = [column[i] for i in kept]
@@ -65,5 +65,5 @@ def _correlation(x: Sequence[bytes], y: Sequence[float | None], number: Number) 
     if 2 * n < len(x) or n < FEWEST:
         return 0.0
     a, b = (sum(p[k] for p in pairs) / n for k in (0, 1))
-    xx, yy = (sum((p[k] - m) ** 2 for p in pairs) for k, m in ((0, a), (1, b)))
+    xx, yy = (sum((p[k] - m) * (p[k] - m) for p in pairs) for k, m in ((0, a), (1, b)))  # ** may raise OverflowError
     return sum((p - a) * (q - b) for p, q in pairs) / sqrt(xx * yy) if xx and yy else 0.0
