@@ -12,6 +12,7 @@ import pytest
 from golden.make import forms
 from running import Shell
 from six_decimals import near
+from sklearn.base import clone
 
 from vwlite.algorithms.table import ALGORITHMS, SOLVED
 from vwlite.model.file import ZIP
@@ -87,6 +88,7 @@ PICKLES = sorted(Path(__file__).parent.glob("*/pickles/*.pickle"))
 def test_pickles_predict_and_go_on(path):
     estimator, x = pickle.loads(path.read_bytes()), np.load(path.parent / "x.npy")
     expected = np.load(path.with_suffix(".npy"))
+    assert clone(estimator).get_params().keys() == type(estimator)().get_params().keys()
     found = estimator.predict(x)
     assert found.dtype == expected.dtype and found.tolist() == expected.tolist()
     content = pickle.dumps(estimator)

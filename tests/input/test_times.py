@@ -44,7 +44,7 @@ def write(name, rows):
 @pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet"])
 @pytest.mark.parametrize("format", ["%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%d-%m-%Y"])
 def test_a_format_that_reads_the_first_rows_is_used(vwlite, at, name, format):
-    """The features are those of ISO 8601, the model has the format, and whoever applies it reads as it does."""
+    """The features are those of ISO 8601, the model stores the format, and all that apply it read times in it."""
     rows, isos = rows_of(format), rows_of(ISO if "%H" in format else "%Y-%m-%d")
     said = vwlite("train", *GD, write(name, rows), *RUN, "-m", "m").err
     assert [line for line in said.splitlines() if NOTE in line] == [f"{NOTE} '{format}'"]
@@ -188,8 +188,9 @@ def test_frames_have_the_format_too():
         SparseClassifier(algorithm="gd", time="at").fit(table, y)
     with pytest.raises(ValueError, match=r"a time is time_format='%d.%m.%Y %H:%M'$"):
         made.predict(typed)
-    with pytest.raises(ValueError, match="time_format is '%d', which is no format: it has no year"):
-        SparseClassifier(algorithm="gd", time="at", time_format="%d").fit(table, y)
+    for format, why in (("%d", "it has no year"), (["%Y"], "it is not a string")):
+        with pytest.raises(ValueError, match=f"time_format is .*, which is no format: {why}"):
+            SparseClassifier(algorithm="gd", time="at", time_format=format).fit(table, y)
 
 
 def test_a_time_that_no_calendar_has_is_no_word():

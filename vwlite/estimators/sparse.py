@@ -214,12 +214,13 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         return frame, y
 
     def _roles(self) -> RoleOptions:
-        roles: dict[str, Any] = {p.name: getattr(self, p.name, p.default) for p in COLUMNS}  # of 0.2.0: without some
+        roles: dict[str, Any] = {p.name: getattr(self, p.name) for p in COLUMNS}
         if not (isinstance(roles["ngram"], int) and 1 <= roles["ngram"] <= MOST_WORDS):
             raise ValueError(f"ngram is {roles['ngram']!r}, but must be an integer from 1 to {MOST_WORDS}")
-        fault = fault_of(roles["time_format"]) if roles["time_format"] else ""
+        format = roles["time_format"]
+        fault = "" if not format else fault_of(format) if isinstance(format, str) else "it is not a string"
         if fault:
-            raise ValueError(f"time_format is {roles['time_format']!r}, which is no format: {fault}")
+            raise ValueError(f"time_format is {format!r}, which is no format: {fault}")
         roles = {name: [x] if isinstance(x, str) and name != "time_format" else x for name, x in roles.items()}
         return RoleOptions(**roles)
 
@@ -898,12 +899,14 @@ _SUMMARIES: dict[type[_Sparse], tuple[str, str]] = {
 
 
 def _describe(kind: type[_Sparse]) -> None:
-    """Set the docstring of an estimator, and the signature from which scikit-learn reads its parameters."""
+    """Set the docstring of an estimator, the signature from which scikit-learn reads its parameters, and their
+    defaults, which estimators of 0.2.0 have for parameters that are newer."""
     head, attributes = _SUMMARIES[kind]
     kind.__doc__ = _DOC.strip().format(head=head, parameters=documented(kind._ALL), attributes=attributes)
     shown = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
     for p in kind._ALL:
         shown.append(inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=p.default))
+        setattr(kind, p.name, p.default)
 
     def __init__(self: _Sparse, **given: Any) -> None:
         _Sparse.__init__(self, **given)
