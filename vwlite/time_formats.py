@@ -32,16 +32,16 @@ def pattern_of(format: str) -> str:
     parts, found = parts_of(format), ""
     for part, behind in zip(parts, [*parts[1:], ""], strict=False):
         known = _PATTERNS.get(part[1:], "") if part[0] == "%" else ""
-        if is_number(part) and is_number(behind):
+        if begins_with_digit(part) and begins_with_digit(behind):
             known = known.replace("?", "")
         other = "[ \\t]+" if part == " " else re.escape(part.replace("%%", "%"))
         found += f"(?P<{part[1]}>{known})" if known else other
     return found
 
 
-def is_number(part: str) -> bool:
-    """Whether a part of a format is one of numbers, before which numbers have all of their digits."""
-    return part[:1] == "%" and part[1:] in NUMBERS
+def begins_with_digit(part: str) -> bool:
+    """Whether a part of a format begins with a digit: numbers before it have all of their digits."""
+    return (part[:1] == "%" and part[1:] in NUMBERS) or "0" <= part[:1] <= "9"
 
 
 def typed_formats(formats: Sequence[str]) -> str:

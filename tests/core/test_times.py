@@ -75,5 +75,14 @@ def test_what_is_no_format(format, said):
     assert said in fault_of(format)
 
 
-def test_all_formats_are_some():
+@pytest.mark.parametrize(("text", "hour"), [("2026-01-31 0900", 9), ("2026-01-31 900", None)])
+def test_a_number_before_a_digit_has_both_of_its_digits(text, hour):
+    """As before a number; so it is in the pattern of exports."""
+    format = "%Y-%m-%d %H00"
+    found = parts_of_time(text.encode(), format.encode())
+    assert (found and found[3]) == hour
+    assert bool(re.fullmatch(pattern_of(format), text, re.ASCII)) == bool(found)
+
+
+def test_the_formats_are_valid():
     assert not [format for format in FORMATS if fault_of(format)]

@@ -7,7 +7,7 @@ the time in ISO 8601, or what is no time.
 from collections.abc import Iterator, Sequence
 
 from vwlite.export.sql_text import literal
-from vwlite.time_formats import LETTERS, MONTHS, is_number, parts_of
+from vwlite.time_formats import LETTERS, MONTHS, begins_with_digit, parts_of
 
 DIGITS = "'0123456789'"
 NO_TIME = "'not a time'"
@@ -22,7 +22,7 @@ def iso_stages(
     """Name, source and columns of each stage. kept: other columns. missing: words that mean a missing time."""
     before, made, parts = "texts", list[str](), parts_of(format)
     for number, part in enumerate(parts):
-        letter = part[1:].strip("%")
+        letter = part[1:]
         found = [(name, name) for name in (*kept, *times, *(_name(c, other) for other in made for c in times))]
         for c in times:
             value, rest = _taken(part, parts[number + 1 :], f"{c}_rest" if number else c)
@@ -64,7 +64,7 @@ def _taken(part: str, behind: Sequence[str], rest: str) -> tuple[str, str]:
             f"WHEN SUBSTR({rest}, 1, 1) IN ('+', '-') AND {_digits(hours, 2)} AND {hours} <= '23' "
             f"AND {_digits(minutes, 2)} AND {minutes} <= '59' THEN {behind_it} END")
     size = str(_FIXED.get(letter, 2))
-    if letter not in _FIXED and not any(map(is_number, behind[:1])):
+    if letter not in _FIXED and not any(map(begins_with_digit, behind[:1])):
         size = f"CASE WHEN {_digits(f'SUBSTR({rest}, 2, 1)', 1)} THEN 2 ELSE 1 END"
     value = f"SUBSTR({rest}, 1, {size})"
     return value, f"CASE WHEN {_digits(value, size)} THEN SUBSTR({rest}, {size} + 1) END"
