@@ -59,16 +59,13 @@ class Sample:
         found = (column.keys() - self._missing for column in self._columns)
         return [all(map(self._is_number, cells)) if cells else None for cells in found]
 
-    def _is_number(self, cell: bytes) -> bool:
-        """Whether a numeric column reads a cell."""
-        if self._notation is not None:
-            return self._notation.number_of(cell) is not None
-        return IS_NUMBER.fullmatch(cell) is not None
+    def _number(self, cell: bytes) -> float | None:
+        """The number that a numeric column reads in a cell; None: there is none."""
+        text = cell if self._notation is None else self._notation.number_of(cell) or b""
+        return float(text) if IS_NUMBER.fullmatch(text) else None
 
-    def _numbers_in(self, cells: Collection[bytes]) -> Iterator[float]:
-        """The numbers of cells that a numeric column reads."""
-        for cell in cells:
-            yield float(cell if self._notation is None else self._notation.number_of(cell))
+    def _is_number(self, cell: bytes) -> bool:
+        return self._number(cell) is not None
 
     def times(self, schema: Schema) -> dict[str, Collection[bytes]]:
         """The different cells of columns of times, without those that are missing."""
@@ -102,52 +99,55 @@ class Sample:
             cells = {cell: n for cell, n in column.items() if cell not in self._missing}
             others = {cell: n for cell, n in cells.items() if not self._is_number(cell)}
             are_dates = role == "numeric" and all(map(_DIGITS.fullmatch, cells)) and all(map(time_of, cells))
-            numbers = cells.keys() - others.keys() if role == "numeric" and not are_dates else ()
-            if equal := about_equal(name, self._numbers_in(numbers)):
+            numbers = map(self._number, cells) if role == "numeric" and not are_dates else ()
+            if equal := about_equal(name, (x for x in numbers if x is not None)):
                 yield Finding(name, equal)
             if role == "label" and others and self._missing - {b""} & column.keys():
                 found = self._shown(self._missing - {b""} & column.keys())
                 yield Finding(name, f"{found} means a missing label, not a class: --missing WORDS changes that")
-            is_new = role == "time" and typed.get(name) == "time" and not schema.time_format
-            if is_new and (mixed := about_mixed(cells)):
+            if typed.get(name) == role == "time" and not schema.time_format and (mixed := about_mixed(cells)):
                 yield Finding(name, mixed)
             if name in typed or not cells:
                 continue
-            total, bad, option = sum(cells.values()), sum(others.values()), typed_names([name])
             if are_dates:
-                how = f"--time {option} extracts weekday and month"
+                how = f"--time {typed_names([name])} extracts weekday and month"
                 yield Finding(name, f"dates, read as large numbers: {how}", "--time")
-            if role != "categorical":
-                continue
-            formats = formats_of(others, ADVISED)
-            dates = sum(n for cell, n in others.items() if time_of(cell) or _DATE.match(cell))
-            mostly = total - bad >= NEARLY * total or (total > bad and all(map(_NO_VALUE.fullmatch, others)))
-            written = self._as_written(name, cells) if bad else None
-            if written is not None:
-                yield written
-            elif bad and len(others) <= MOST_OTHERS and mostly:
-                more = tuple(sorted(cell.decode("utf-8", "replace") for cell in others))
-                words = typed_names([*self._words, *more])
-                yield Finding(name, f"{total - bad} of {total} cells are numbers, but not {self._shown(others)}, so it "
-                                    f"is categorical: --missing {words} makes it numeric, --categorical {option} "
-                                    "confirms it", "--missing", more)
-            elif formats and bad == total:
-                how = f"--time {option} {typed_formats(formats)} extracts hour, weekday and month"
-                only = formats[0] if len(formats) == 1 else ""
-                yield Finding(name, f"{_DATES}: {how}", "--time" * bool(only), time_format=only)
-            elif dates >= NEARLY * total:
-                known = all(map(time_of, others))
-                unread = [cell for cell in others if _DATE.match(cell)]
-                like = formats_of(unread, ADVISED)
-                how = "" if not unread else f" {typed_formats(like)}" if like else " --time-format FORMAT"
-                yield Finding(name, f"{_DATES}: --time {option}{how} extracts hour, weekday and month; --drop {option} "
-                                    "leaves them out", "--time" if known else "--drop")
-            elif total >= FEW and len(cells) >= NEARLY * total:
-                texts = sum(n for cell, n in cells.items() if b" " in cell) >= total / 2
-                words = f"; --text {option} makes a feature of each word" if texts else ""
-                of, when = ("the first ", " if they are ids") if self._rows >= SAMPLE else ("", "")
-                yield Finding(name, f"{len(cells)} of {of}{total} cells differ, and each is a category: --drop "
-                                    f"{option} leaves them out{when}{words}", "--text" if texts else "--drop")
+            if role == "categorical" and (about := self._about_category(name, cells, others)):
+                yield about
+
+    def _about_category(self, name: str, cells: Mapping[bytes, int], others: Mapping[bytes, int]) -> Finding | None:
+        """What the cells of a categorical column may be. others: the cells that are not numbers."""
+        total, bad, option = sum(cells.values()), sum(others.values()), typed_names([name])
+        formats = formats_of(others, ADVISED)
+        dates = sum(n for cell, n in others.items() if time_of(cell) or _DATE.match(cell))
+        mostly = total - bad >= NEARLY * total or (total > bad and all(map(_NO_VALUE.fullmatch, others)))
+        written = self._as_written(name, cells) if bad else None
+        if written is not None:
+            return written
+        if bad and len(others) <= MOST_OTHERS and mostly:
+            more = tuple(sorted(cell.decode("utf-8", "replace") for cell in others))
+            words = typed_names([*self._words, *more])
+            return Finding(name, f"{total - bad} of {total} cells are numbers, but not {self._shown(others)}, so it "
+                                 f"is categorical: --missing {words} makes it numeric, --categorical {option} "
+                                 "confirms it", "--missing", more)
+        if formats and bad == total:
+            how = f"--time {option} {typed_formats(formats)} extracts hour, weekday and month"
+            only = formats[0] if len(formats) == 1 else ""
+            return Finding(name, f"{_DATES}: {how}", "--time" * bool(only), time_format=only)
+        if dates >= NEARLY * total:
+            known = all(map(time_of, others))
+            unread = [cell for cell in others if _DATE.match(cell)]
+            like = formats_of(unread, ADVISED)
+            how = "" if not unread else f" {typed_formats(like)}" if like else " --time-format FORMAT"
+            return Finding(name, f"{_DATES}: --time {option}{how} extracts hour, weekday and month; --drop {option} "
+                                 "leaves them out", "--time" if known else "--drop")
+        if total >= FEW and len(cells) >= NEARLY * total:
+            texts = sum(n for cell, n in cells.items() if b" " in cell) >= total / 2
+            words = f"; --text {option} makes a feature of each word" if texts else ""
+            of, when = ("the first ", " if they are ids") if self._rows >= SAMPLE else ("", "")
+            return Finding(name, f"{len(cells)} of {of}{total} cells differ, and each is a category: --drop "
+                                 f"{option} leaves them out{when}{words}", "--text" if texts else "--drop")
+        return None
 
     def decisive(self, schema: Schema) -> Iterator[Finding]:
         """Hints about columns that alone tell the label."""
@@ -161,10 +161,7 @@ class Sample:
             how = f"--drop {typed_names([name])} leaves it out if it is known only after the label"
             yield Finding(name, f"{what}: {how}")
 
-    def _number(self, cell: bytes) -> float | None:
-        return next(self._numbers_in([cell])) if self._is_number(cell) else None
-
-    def _as_written(self, name: str, cells: "Mapping[bytes, int]") -> Finding | None:
+    def _as_written(self, name: str, cells: Mapping[bytes, int]) -> Finding | None:
         """A hint about numbers with signs, separators or units, if nearly all cells are such numbers."""
         from vwlite.input.written import reading_of  # not at the top: few tables have a note
 
