@@ -114,7 +114,7 @@ cdef struct CellSink:
     int ngram
     int characters          # of n-grams of them; 0: there are none
     float beyond            # the value of the features of a text beyond its words: 1, or OPEN of derivation.pxd
-    const Written* written  # how people write numbers; of `Cells.notation`; NULL: they are those of VW text
+    const Written* written  # of the Notation of the Cells; NULL: numbers are those of VW text
     int words               # how texts become words: WORDS of vwlite/input/schema.py
     bint keeps              # names are those of the table; else `_` is in them for what VW text cannot hold
     bint wholes             # words that are whole numbers have no point and zeros behind it

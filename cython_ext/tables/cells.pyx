@@ -14,7 +14,7 @@ from vwlite.core.base.utf8 cimport character, write_character
 from vwlite.core.data.derivation cimport OPEN
 from vwlite.core.tables.known cimport KnownKeys
 from vwlite.core.tables.marks cimport CLASS_BITS, IS_MARK, MARK_COUNT, MARKS, MAY_CHANGE
-from vwlite.core.tables.times cimport WrittenTime, days_from_civil, moment_of_number, moment_of_written, read_iso, read_written
+from vwlite.core.tables.times cimport WrittenTime, days_from_civil, moment_of_number, read_iso, read_written
 from vwlite.core.tables.zones cimport Zone
 from vwlite.core.tables.zones import zone_info
 from vwlite.core.text.numbers cimport Double, read_double
@@ -214,7 +214,7 @@ cdef bint read_time(const CellSink* sink, const char* p, size_t n, Moment* to) n
     cdef WrittenTime time
     cdef int found
     if sink.format != NULL:
-        return read_written(sink.format, sink.format_end, p, p + n, &time) and moment_of_written(&time, to)
+        return read_written(sink.format, sink.format_end, p, p + n, &time, to)
     found = read_iso(p, p + n, sink.wide_times, to)
     if found >= 0:
         return found == 1
@@ -506,7 +506,7 @@ def time_of(bytes cell, *, bint wide=True):
     """Hour, weekday and month of a cell of a time column; the hour is None for a date, and the weekday for a month, the
     result is None for an invalid time. wide: it is not of a model of 0.2.0."""
     cdef Moment time
-    cdef CellSink sink
+    cdef CellSink sink      # `read_time` looks at these fields alone
     sink.format, sink.wide_times = NULL, wide
     if not read_time(&sink, cell, len(cell), &time):
         return None
@@ -517,9 +517,10 @@ def parts_of_time(bytes cell, bytes format):
     """Year, month, day, hour and seconds since 1970, of a cell that is a time as a format has it; None: it is none. The
     day is None for a month, and the hour for a date."""
     cdef WrittenTime t
+    cdef Moment moment
     cdef const char* f = format
     cdef const char* p = cell
-    if not read_written(f, f + len(format), p, p + len(cell), &t):
+    if not read_written(f, f + len(format), p, p + len(cell), &t, &moment):
         return None
     seconds = (<double>(86400 * days_from_civil(t.year, t.month, t.day or 1) + 3600 * (t.hour if t.hour > 0 else 0)
                         + 60 * t.minute + t.second - t.offset) + t.part)

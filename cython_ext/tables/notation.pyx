@@ -29,7 +29,7 @@ cdef size_t spelled(const char* p, size_t n, char* to) noexcept nogil:
 
 
 cdef inline void take_blanks(const char** p, const char** end, bint behind) noexcept nogil:
-    """Take off the blanks at the begin of a text, or at its end."""
+    """Take off the blanks at the beginning of a text, or at its end (behind)."""
     while p[0] < end[0] and (end[0] - 1 if behind else p[0])[0] == c' ':
         if behind:
             end[0] -= 1
@@ -38,7 +38,8 @@ cdef inline void take_blanks(const char** p, const char** end, bint behind) noex
 
 
 cdef char take_sign(const char** p, const char** end) noexcept nogil:
-    """Take off a sign before a number, a minus behind it, or the brackets around it, which are a minus; 0: it has none."""
+    """Take off a sign before a number, a minus behind it, or the brackets around it, which are a minus; 0: there is
+    none."""
     cdef const char* last = end[0] - 1
     cdef char sign = c'-'
     if p[0] == end[0]:
@@ -64,7 +65,8 @@ cdef inline bint is_money(const char* p, size_t n) noexcept nogil:
 
 
 cdef size_t unit_at(const Written* written, const char* p, const char* end, bint behind) noexcept nogil:
-    """The bytes of the unit, or else of the sign of money, at the begin of a text, or behind it; 0: there is none."""
+    """The bytes of the unit, or else of the sign of money, at the beginning of a text, or at its end (behind); 0: there
+    is none."""
     cdef size_t i, size, n = end - p
     for i in range(written.count):
         size = written.sizes[i]
@@ -100,7 +102,8 @@ cdef size_t plain_digits(const Written* written, const char* p, const char* end,
             size += 1
             group += 1
             digits = True
-        elif written.thousands and p[0] == written.thousands and whole and digits and end - p > 1 and c'0' <= p[1] <= c'9':
+        elif (written.thousands and p[0] == written.thousands and whole and digits
+                and end - p > 1 and c'0' <= p[1] <= c'9'):
             if group > 3 or (grouped and group < 2):
                 return 0
             grouped, group = True, 0
@@ -117,8 +120,8 @@ cdef size_t plain_digits(const Written* written, const char* p, const char* end,
 
 
 cdef size_t plain_number(const Written* written, const char* p, size_t n, char* to) noexcept nogil:
-    """A number as VW text has it; how many bytes, 0: it is none. Before or behind the digits there may be a sign of money,
-    `%` or a unit, and a sign on either side of that."""
+    """A number as VW text has it, in LONGEST_PLAIN bytes at the most; how many bytes, 0: it is none. Before or behind
+    the digits there may be a sign of money, `%` or a unit, and a sign on either side of that."""
     cdef char[4 * LONGEST_PLAIN] text
     cdef const char* begin = text
     cdef const char* end = text + spelled(p, n, text)

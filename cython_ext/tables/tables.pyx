@@ -32,8 +32,9 @@ from vwlite.core.tables.cells cimport (
     is_missing_number, missing_cell, name_hash, open_space, put, read_time, set_column, write,
 )
 from vwlite.core.tables.csv cimport (
-    BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, HEADER_AGAIN, LABEL_CONTROL, LATE_LABEL, NOT_UTF8, QUOTE_OPEN, RAGGED, SECOND_LABEL, ScanResult, csv_record, csv_window,
-    csv_window_portable, find_csv_delimiters, is_between, is_escaped, mark_of, write_cell,
+    BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, HEADER_AGAIN, LABEL_CONTROL, LATE_LABEL, NOT_UTF8, QUOTE_OPEN,
+    RAGGED, SECOND_LABEL, ScanResult, csv_record, csv_window, csv_window_portable, find_csv_delimiters, is_between,
+    is_escaped, mark_of, write_cell,
 )
 from vwlite.core.tables.json cimport (
     BRACE, BRACKET, END_BRACE, END_BRACKET,

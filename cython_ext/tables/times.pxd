@@ -11,7 +11,8 @@ nanoseconds). A whole number of 8 digits is a date; those of 4 or 6 digits (a ye
 are neither months nor UTC nor milliseconds.
 
 Or times are as a format in letters of strptime has them. Numbers have one or two digits, and both before another
-number; those of a year are fixed. A blank is one or more. The case of letters does not matter.
+number or a digit; those of a year are fixed. A blank of the format is one or more blanks or tabs of the text. The case
+of letters does not matter.
 
 Howard Hinnant. chrono-Compatible Low-Level Date Algorithms (days_from_civil, civil_from_days).
 """
@@ -189,8 +190,7 @@ cdef extern from *:
 
     /* Whether [p, end) is a time as the format [f, f_end) has it. */
     static int vwlite_read_written(const char *f, const char *f_end, const char *p, const char *end,
-                                   struct vwlite_written *to) {
-        struct vwlite_moment moment;
+                                   struct vwlite_written *to, struct vwlite_moment *moment) {
         const char *begin;
         int afternoon = 0, number;
         *to = (struct vwlite_written){0, 0, 0, -1, 0, 0, 0, 0};
@@ -258,7 +258,8 @@ cdef extern from *:
             }
         }
         to->hour += 12 * afternoon;
-        return p == end && vwlite_date(to->year, to->month, to->day ? to->day : 1, to->hour, &moment);
+        return p == end && (to->day ? vwlite_date(to->year, to->month, to->day, to->hour, moment)
+                                    : vwlite_month(to->year, to->month, moment));
     }
     """
     struct Moment "vwlite_moment":
@@ -269,7 +270,6 @@ cdef extern from *:
     bint moment_of_day "vwlite_moment_of"(int64_t days, int hour, Moment* to) noexcept nogil
     bint moment_of_ticks "vwlite_moment_of_ticks"(int64_t ticks, int64_t per_second, Moment* to) noexcept nogil
     bint moment_of_date "vwlite_date"(int year, int month, int day, int hour, Moment* to) noexcept nogil
-    bint moment_of_month "vwlite_month"(int year, int month, Moment* to) noexcept nogil
     int64_t days_from_civil "vwlite_days_from_civil"(int64_t y, int m, int d) noexcept nogil
     int read_iso "vwlite_read_iso"(const char* p, const char* end, bint wide, Moment* to) noexcept nogil
 
@@ -284,13 +284,7 @@ cdef extern from *:
         double part
 
     bint read_written "vwlite_read_written"(const char* f, const char* f_end, const char* p, const char* end,
-                                            WrittenTime* to) noexcept nogil
-
-
-cdef inline bint moment_of_written(const WrittenTime* time, Moment* to) noexcept nogil:
-    if time.day == 0:
-        return moment_of_month(time.year, time.month, to)
-    return moment_of_date(time.year, time.month, time.day, time.hour, to)
+                                            WrittenTime* to, Moment* moment) noexcept nogil
 
 
 cdef inline bint moment_of_number(double x, bint wide, Moment* to) noexcept nogil:
