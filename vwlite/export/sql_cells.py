@@ -91,10 +91,10 @@ class Reading:
         self.times = list(dict.fromkeys(self.cells[name] for name, part in columns.words if part))
         self._words = {cell: name for name, cell in self.cells.items() if cell not in {*self.numbers, *self.times}}
         self._kept = [*self.times, *self._words]  # the cells that stay texts while numbers are read
-        schema = columns.schema
+        schema, notation = columns.schema, columns.schema.notation
         self.decimal, self.thousands = schema.decimal or ".", schema.thousands
-        self.is_plain = schema.notation is not None  # numbers are written as people do
-        self.units = schema.notation.units if schema.notation is not None else []
+        self.is_plain = notation is not None  # numbers are written as people do
+        self.units = notation.units if notation is not None else []
         self.is_wide, self.format = schema.has_wide_times, schema.time_format  # wide: also months and milliseconds
         self.missing = ["", *columns.missing_words]
         if "nan" not in self.missing and "nan" in map(str.lower, self.missing):

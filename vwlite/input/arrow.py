@@ -79,7 +79,7 @@ def rows_of(
             if part is not None:
                 read, batch = read + batch.num_rows, part.rows(name, batch, read + 1)
             table.look_at_values(partial(_values_of, batch, category_columns(columns.metadata or {})))
-            layout = layout.of_now()
+            layout = layout.with_time_format()
             for begin in range(0, batch.num_rows, size):
                 if stop():
                     return

@@ -32,12 +32,11 @@ _NOUNS = {
     "value": "feature value",
 }
 EMPTY = "an empty cell, and each row needs a {}: write one there, or leave these rows out"
-A_TIME = "ISO 8601, such as 2026-01-31T13:05:00Z, or seconds since 1970"
 
 
 def a_time(format: str) -> str:
     """What a time is. format: of the Schema."""
-    return typed_formats([format]) if format else A_TIME
+    return typed_formats([format]) if format else "ISO 8601, such as 2026-01-31T13:05:00Z, or seconds since 1970"
 
 
 class BadLine(NamedTuple):
@@ -179,7 +178,8 @@ def about_cell(cell: bytes, column: str) -> str:
 
 
 def about_time(cell: bytes, format: str) -> str:
-    """What to do about a cell that is not a time, for the end of a sentence."""
+    """What to do about a cell that is not a time, for the end of a sentence. format: of the Schema; if there is one,
+    nothing."""
     from vwlite.core.tables.cells import parts_of_time  # not at the top: few times are bad
 
     found = [other for other in ADVISED if parts_of_time(cell.strip(b'" '), other.encode())]

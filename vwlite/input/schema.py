@@ -119,8 +119,8 @@ class Schema:
 
     @property
     def names_of_cells(self) -> dict[str, Any]:
-        """How texts become words and n-grams, how features are called, and what absent cells become: arguments of
-        `Cells`."""
+        """How texts become words and n-grams, how features are called, what absent cells become, and how times are
+        written: arguments of `Cells`."""
         return {"ngram": self.ngram, "characters": self.characters, "words": self.words, "names": self.names,
                 "absents": self.absents, "time_format": self.time_format, "known": self.known}
 

@@ -99,7 +99,7 @@ class JsonBlocks(SourceBlocks):
             return
         lines = bytes(block.data).splitlines(keepends=True)
         self._table.look_at_values(lambda: values_of(bytes(block.data)))
-        self._kinds.read(self._context.of_now(), b"".join(lines[: SAMPLE - self._lines]))
+        self._kinds.read(self._context.with_time_format(), b"".join(lines[: SAMPLE - self._lines]))
         self._lines += len(lines)
         self._held.append(block)
         if self._lines >= SAMPLE:

@@ -67,8 +67,8 @@ class Layout:
         else:
             parser.set_keys(cells, list(schema.roles), schema.open)
 
-    def of_now(self) -> "Layout":
-        """With the format of times, which the first rows may have decided meanwhile."""
+    def with_time_format(self) -> "Layout":
+        """With the format of times of the table, which the first rows may have decided since this was made."""
         found = self.table.schema.time_format if self.table.schema else ""
         is_new = found != self.schema.time_format
         return replace(self, schema=replace(self.schema, time_format=found)) if is_new else self
@@ -197,7 +197,7 @@ class TableReader:
         """Look at JSON lines in a first reading."""
         self.look_at_values(lambda: values_of(bytes(lines)))
         if self._first is not None and layout.schema.open:
-            self._first.read(layout.of_now(), lines)
+            self._first.read(layout.with_time_format(), lines)
 
     def look_at_values(self, first: Callable[[], Mapping[str, Sequence[Any]]]) -> None:
         """Look at the values of the first rows, once, unless the roles are those of a model."""

@@ -57,7 +57,8 @@ def together(readings: Iterable[Reading]) -> Reading:
 def reading_of(
     cells: Mapping[bytes, int], schema: Schema, is_read: Callable[[bytes], bool], enough: float
 ) -> Reading | None:
-    """What reads `enough` of these cells, some of which is_read, that of the schema, is not true of; None: nothing."""
+    """The options that read `enough` of these cells, and some that are not read now; None: there are none. is_read:
+    whether a numeric column of the schema reads a cell."""
     if sum(count for cell, count in cells.items() if _DIGIT.search(cell)) < enough:
         return None
     typed = schema.decimal, schema.thousands
@@ -74,7 +75,7 @@ def reading_of(
 def _read(
     cells: Mapping[bytes, int], decimal: str, thousands: str, units: tuple[str, ...]
 ) -> tuple[Reading, list[bytes]]:
-    """What these options read, without the separator if no cell has it."""
+    """These options, without the separator if no cell has it; and the cells that they read."""
     notation, blanks = Notation(decimal, thousands, units), _BLANKS if thousands == " " else thousands
     read = [cell for cell in cells if notation.number_of(cell) is not None]
     is_grouped = any(c in cell.decode("utf-8", "replace") for cell in read for c in blanks)
@@ -82,7 +83,7 @@ def _read(
 
 
 def _units(cells: Mapping[bytes, int]) -> list[str]:
-    """The words beside numbers, as units are written: the most frequent ones."""
+    """The most frequent words beside numbers that are written as units are."""
     found: Counter[str] = Counter()
     for cell, count in cells.items():
         found[_unit(cell.decode("utf-8", "surrogateescape"))] += count
@@ -92,7 +93,7 @@ def _units(cells: Mapping[bytes, int]) -> list[str]:
 
 
 def _unit(text: str) -> str:
-    """The word beside the number of a cell, or "". Whole numbers behind a word are ids, but for amounts of money."""
+    """The word beside the number of a cell, or "". A whole number behind a word is an id, unless the word is money."""
     number = _NUMBER.search(text)
     if number is None:
         return ""

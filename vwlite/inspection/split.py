@@ -208,8 +208,9 @@ class Rule:
     def _refuse(self, rows: Rows, row: int, one: str) -> NoReturn:
         """DataError. one: what is expected; "": any time."""
         value = rows.values[row]
-        words = f"'{shown(value)}' is not a time: expected {one or a_time('')}{about_time(value, one)}"
-        raise rows.bad(row, words if value else EMPTY.format(self.kind[:-1]))
+        expected = one or a_time("") + about_time(value, "")
+        words = f"'{shown(value)}' is not a time: expected {expected}"
+        raise rows.bad(row, words if value else EMPTY.format("time"))
 
 
 def _seconds(value: bytes, format: str = "") -> float:
@@ -324,7 +325,8 @@ def split(o: SplitOptions) -> int:
         raise UsageError("--time and --stratify read the data twice, and standard input is read only once: name files")
     with RunFrame("split", o) as frame:
         check_sources(o.data, quiet=o.quiet)
-        rule = Rule(o, (Fraction(0), Fraction(repr(o.test) if o.by_time else o.test)))
+        share = Fraction(repr(o.test) if o.by_time else o.test)  # of hashes, 0.2 stays the binary fraction that it was
+        rule = Rule(o, (Fraction(0), share))
         parts = divide(rule, o.outputs, frame)
         if parts:
             summary = "\n".join(f"{part.name}: {part.rows:,} rows{part.since}" for part in parts)

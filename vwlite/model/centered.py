@@ -76,8 +76,9 @@ def _scales(scales: Array, places: "list[int | None]", dense: Dense, records: in
 
 def with_constant_columns(model: "Model", dense: Dense) -> "Model":
     """The model with keys, of weight 0, for the columns that have the same value in all rows. Centered, they are
-    nothing, but they were seen in training: without a key they would be unknown features of the data."""
-    for key, _, is_constant in dense:
+    nothing, but they were seen in training: without a key they would be unknown features of the data. A rule that
+    gives unseen features a weight gives it to these."""
+    for key, _, is_constant in () if model.rule.get("unseen") else dense:
         model = with_key(model, key) if is_constant else model
     return model
 

@@ -74,8 +74,7 @@ class DataPlan:
                 "ngram": options.ngram > 1, "delimiter": options.delimiter, "quote": options.quote,
                 "escape": options.escape, "columns": options.names, "no-header": options.no_header,
                 "missing": options.missing is not None, "decimal": options.decimal, "thousands": options.thousands,
-                "units": options.units,
-                "time-format": options.time_format,
+                "units": options.units, "time-format": options.time_format,
             }
             what = next((f"{role} {name}" for name, role in typed.items()), None)
             what = what or next(name for name, is_typed in others.items() if is_typed)

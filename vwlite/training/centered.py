@@ -57,4 +57,4 @@ class CenteredTrainer(PassTrainer):
             return model  # of nothing
         model = folded(model, self._dense, self.learner.expander.constant_key)
         self.continues = not model.weights_only
-        return model if model.rule.get("unseen") else with_constant_columns(model, self._dense)
+        return with_constant_columns(model, self._dense)
