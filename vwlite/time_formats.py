@@ -61,6 +61,10 @@ def fault_of(format: str) -> str:
         return f"it has the {twice[0]} twice"
     if "year" not in parts or "month" not in parts:
         return "it has no year (%Y, %y) or no month (%m, %b, %B)"
+    if "hour" not in parts and {"minute", "second", "fraction"} & {*parts}:
+        return "it has minutes or seconds, and no hour (%H, or %I with %p)"
+    if re.search(r"%f(%[dmYyHMIS]|\d)", format):
+        return "%f takes all digits, so that no number can be behind it"
     if ("I" in letters) != ("p" in letters):
         return "%I, the hour of 12, and %p, AM or PM, need each other"
     if "day" not in parts and len(parts) > 2:

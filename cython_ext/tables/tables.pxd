@@ -36,7 +36,7 @@ cdef class TableParser(Parser):
     cdef size_t cell_room
     cdef readonly size_t width   # cells of a record
     cdef Dialect dialect
-    cdef bytes header            # the line of the names, without its line feed; empty: unknown
+    cdef bytes header            # the line of the names, without its end; empty: unknown
     cdef const char* header_at   # its bytes
     cdef size_t header_size
     cdef uint32_t* delimiters_at  # owned; positions of quotes, line ends and delimiters

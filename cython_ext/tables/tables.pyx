@@ -384,6 +384,8 @@ cdef class TableParser(Parser):
                         error_at(&error, NOT_UTF8, error.begin, error.begin + 1)
                         outcome = BAD
                 found = next - p
+                if found and (next - 1)[0] == c'\r':
+                    found -= 1
                 if unlikely(found == self.header_size) and found and memcmp(p, self.header_at, found) == 0:
                     self.column = 0
                     error_at(&error, HEADER_AGAIN, p, p)

@@ -66,7 +66,8 @@ def test_what_is_a_time_in_a_format(text, format, seconds):
 
 @pytest.mark.parametrize(("format", "said"), [
     ("%d.%m.%Q", "%Q is not one of %d, %m,"), ("%d.%m.%", "% is not one of"), ("%d.%m", "no year (%Y, %y)"),
-    ("%Y", "no month"),
+    ("%Y", "no month"), ("%d.%m.%Y %M", "no hour"), ("%Y-%m-%d %H:%M:%S.%f%z%d", "the day twice"),
+    ("%Y-%m-%d %H.%f%M", "no number can be behind it"), ("%Y-%m-%d %H:%M:%S.%f0", "no number can be behind it"),
     ("%d.%m.%Y %y", "the year twice"), ("%d.%m.%Y %H %I %p", "the hour twice"), ("%d.%m.%Y %I", "need each other"),
     ("%d.%m.%Y %H %p", "need each other"), ("%m/%Y %H", "no day (%d)"), (" %d.%m.%Y", "a blank at an end"),
     ("%d.%m.%Y\n", "a blank at an end"), ("%d\t%m %Y", "control character"), ("%d.%m.%Y\udcff", "control character"),

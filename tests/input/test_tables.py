@@ -1129,11 +1129,11 @@ def test_a_delimiter_that_the_header_contradicts_is_named(vwlite, folder):
     assert "no such column" in vwlite("train", "c.csv", "--label", "z", "--delimiter", ";", "-m", "m", code=65).err
 
 
-@pytest.mark.parametrize("ends", ["\n", "\r\n"])
-def test_a_header_between_rows_is_named(vwlite, folder, ends):
+@pytest.mark.parametrize(("ends", "first"), [("\n", "\n"), ("\r\n", "\r\n"), ("\n", "\r\n")])
+def test_a_header_between_rows_is_named(vwlite, folder, ends, first):
     """As in files that were joined. It decides no role; of one column it is a value, and a blank line is none."""
     rows = [f"{i},{i * i % 7 / 2},{i % 2}" for i in range(90)]
-    text = ends.join(["id,amount,y", *rows[:60], "", "id,amount,y", *rows[60:], ""])
+    text = f"id,amount,y{first}" + ends.join([*rows[:60], "", "id,amount,y", *rows[60:], ""])
     Path("a.csv").write_bytes(text.encode())
     Path("clean.csv").write_bytes(ends.join(["id,amount,y", *rows, ""]).encode())
     said = "a.csv:63:1: the header again, as where files were joined: leave it out, as --on-error skip does"

@@ -118,16 +118,16 @@ def test_units_are_left_out_of_numbers_in_every_way_in(vwlite):
     vwlite("check", "people.csv", *roles, *units, "--numeric", "mass,time")
     assert "column time: 'min60' is not a number" in vwlite(
         "check", "people.csv", "--label", "y", "--drop", "w", "--units", "kg,pt", "--numeric", "mass,time", code=1).out
-    vwlite("train", "-i", "people", "people.csv", "--units", "kg,min,pt,x", "-m", "more", "--quiet")
+    vwlite("train", "-i", "people", "people.csv", "--units", "min,kg,x,pt", "-m", "more", "--quiet")
     said = vwlite("train", "-i", "people", "people.csv", "--units", "kg", "-m", "x", code=2).err
     assert "--units 'kg' contradicts the model, which has 'kg,min,pt,x': leave it out" in said
 
 
-@pytest.mark.parametrize("word", ["2x", ".5", "-kg", "kg-", f"kg{MINUS}", "(kg", "kg)", ",-"])
+@pytest.mark.parametrize("word", ["2x", ".5", "-kg", "kg-", f"kg{MINUS}", "(kg", "kg)", ",-", "k" * 64])
 def test_a_unit_that_could_be_a_part_of_a_number_is_refused(vwlite, word):
     write("plain.csv", ROWS)
     said = vwlite("train", "plain.csv", "--label", "y", f'--units="{word}"', "-m", "m", code=2).err
-    assert f"--units {word}: a unit begins with no digit, point or comma, and has no sign or bracket at an end" in said
+    assert f"--units {word}: a unit begins with no digit, point or comma, has no sign or bracket at an end, " in said
 
 
 @pytest.mark.parametrize("units", [["2x"], [""], [5], "kg"])

@@ -14,7 +14,7 @@ from vwlite.names import names_text
 from vwlite.time_formats import ADVISED, LIKELY, typed_formats
 
 if TYPE_CHECKING:
-    from vwlite.input.written import Reading
+    from vwlite.input.written import NumberOptions
 
 NEARLY = 0.9  # a share of the cells of a column that counts as nearly all
 FEW = 50  # cells: too few to see whether most values are distinct
@@ -36,7 +36,7 @@ class Finding(NamedTuple):
     sentence: str
     option: str = ""
     words: tuple[str, ...] = ()  # of --missing
-    reading: "Reading | None" = None  # of numbers
+    reading: "NumberOptions | None" = None  # of numbers
     time_format: str = ""
 
 

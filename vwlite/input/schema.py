@@ -61,6 +61,7 @@ WORDS = (1, 2)  # how texts become words: 1 as in 0.2.0, where marks separate th
 # Of labels and features: 1 as in 0.2.0, with `_` for what VW text cannot hold; 2 as they are; 3 without the point of a
 # whole number and the zeros behind it
 NAMES = (1, 2, 3)
+LONGEST_NUMBER = 64  # characters of a cell, with what is beside the digits
 QUOTES = ('"', "none")  # none: a quote is an ordinary character
 _RARE: dict[str, str | int | list[str]] = {
     "decimal": "", "thousands": "", "units": [], "quote": "", "escape": "", "characters": 0, "format": "",
@@ -385,7 +386,7 @@ class RoleOptions:
                 option, there = name.replace("_", "-"), f"has {known!r}" if known else "has none"
                 raise SchemaError(f"--{option} {typed!r} contradicts the model, which {there}: leave it out")
         for name, nothing in (("missing", None), ("units", ())):
-            if getattr(self, name) not in (nothing, getattr(schema, name)):
+            if {*(getattr(self, name) or ())} != {*getattr(schema, name)} and getattr(self, name) != nothing:
                 typed, known = (",".join(getattr(said, name)) for said in (self, schema))
                 raise SchemaError(f"--{name} '{typed}' contradicts the model, which has '{known}': leave it out")
 
@@ -400,7 +401,8 @@ def notation_of(decimal: str, thousands: str, units: Sequence[str]) -> "Notation
 def fits_unit(word: str) -> bool:
     """Whether it is clear where a number ends and a word beside it begins."""
     word = word.strip()
-    return bool(word) and word[0] not in "0123456789.," and not {word[0], word[-1]} & {*"+-\u2212()"}
+    is_short = 0 < len(word) < LONGEST_NUMBER
+    return is_short and word[0] not in "0123456789.," and not {word[0], word[-1]} & {*"+-\u2212()"}
 
 
 def role_of(is_number: bool | None) -> str:

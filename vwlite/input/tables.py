@@ -62,7 +62,7 @@ class Layout:
             label = roles.index("label") if self.lines == "fasttext" and "label" in roles else -1
             parser.set_lines(cells, label, roles.index("text"))
         elif self.dialect.delimiter:
-            header = self.header.rstrip(b"\n") if self.width > 1 else b""  # of one column it may be a value
+            header = self.header.rstrip(b"\r\n") if self.width > 1 else b""  # of one column it may be a value
             parser.set_table(cells, self.positions, self.width, *self.dialect, header=header)
         else:
             parser.set_keys(cells, list(schema.roles), schema.open)

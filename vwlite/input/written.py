@@ -23,7 +23,7 @@ _MONEY = re.compile(
 )
 
 
-class Reading(NamedTuple):
+class NumberOptions(NamedTuple):
     """The options. read: how many cells. example: one that is not read without them."""
 
     decimal: str = ""
@@ -47,16 +47,16 @@ class Reading(NamedTuple):
         return f"{joined(self.options)} reads them{converts}"
 
 
-def together(readings: Iterable[Reading]) -> Reading:
+def together(readings: Iterable[NumberOptions]) -> NumberOptions:
     """The options for several columns: the point is that of numbers with groups of digits, or else a comma of one."""
     found = [*readings]
-    first = max(found, key=lambda r: (r.thousands != "", r.decimal == ","), default=Reading())
+    first = max(found, key=lambda r: (r.thousands != "", r.decimal == ","), default=NumberOptions())
     return first._replace(units=tuple(dict.fromkeys(unit for r in found for unit in r.units)))
 
 
 def reading_of(
     cells: Mapping[bytes, int], schema: Schema, is_read: Callable[[bytes], bool], enough: float
-) -> Reading | None:
+) -> NumberOptions | None:
     """The options that read `enough` of these cells, and some that are not read now; None: there are none. is_read:
     whether a numeric column of the schema reads a cell."""
     if sum(count for cell, count in cells.items() if _DIGIT.search(cell)) < enough:
@@ -74,12 +74,12 @@ def reading_of(
 
 def _read(
     cells: Mapping[bytes, int], decimal: str, thousands: str, units: tuple[str, ...]
-) -> tuple[Reading, list[bytes]]:
+) -> tuple[NumberOptions, list[bytes]]:
     """These options, without the separator if no cell has it; and the cells that they read."""
     notation, blanks = Notation(decimal, thousands, units), _BLANKS if thousands == " " else thousands
     read = [cell for cell in cells if notation.number_of(cell) is not None]
     is_grouped = any(c in cell.decode("utf-8", "replace") for cell in read for c in blanks)
-    return Reading(decimal, thousands if is_grouped else "", units, sum(cells[cell] for cell in read)), read
+    return NumberOptions(decimal, thousands if is_grouped else "", units, sum(cells[cell] for cell in read)), read
 
 
 def _units(cells: Mapping[bytes, int]) -> list[str]:

@@ -184,7 +184,7 @@ class Rule:
                 if not found:
                     self._refuse(rows, row, "" if likely is LIKELY else typed_formats(likely))
                 likely = found
-        if len(likely) == 2:
+        if 1 < len(likely) < len(LIKELY):
             raise DataError(f"--time {self._o.by_time}: add {typed_formats(likely)}, as both read all rows")
         self.time_format = likely[0] if len(likely) == 1 else ""
 

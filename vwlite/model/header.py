@@ -32,7 +32,7 @@ LONGEST = 200  # letters of an explanation that are shown
 # have their marks, of tables whose words and labels are kept or whose numbers have signs, separators or units, and of
 # labels that are not words of VW text, and of several quantiles; and of tables whose absent cells have a feature.
 WITHOUT_NAMES, WITH_NAMES, WITH_OPTIONS, CALIBRATED, WITH_MARKS, WITH_ABSENTS = 1, 2, 3, 4, 5, 6
-# What columns may say from the last one on.
+# What columns may say from WITH_MARKS on.
 NEW_COLUMNS = {"words", "names", "decimal", "thousands", "units", "characters", "time_format"}
 
 FIELDS: dict[str, Any] = {

@@ -50,7 +50,7 @@ class DataPlan:
         kind = "fasttext" if columns is None and self.is_fasttext else self.format
         if not columns and self.roles is None and kind != "fasttext":
             return None
-        from vwlite.input.schema import RoleOptions, Schema, SchemaError, fits_unit
+        from vwlite.input.schema import LONGEST_NUMBER, RoleOptions, Schema, SchemaError, fits_unit
         from vwlite.input.tables import TableReader
 
         schema = Schema.restored(columns) if columns else None
@@ -60,8 +60,8 @@ class DataPlan:
                              f"{'.' if options.thousands == ',' else ','}")
         for word in options.units:
             if not fits_unit(word):
-                raise UsageError(f"--units {word}: a unit begins with no digit, point or comma, and has no sign or "
-                                 "bracket at an end")
+                raise UsageError(f"--units {word}: a unit begins with no digit, point or comma, has no sign or bracket "
+                                 f"at an end, and less than {LONGEST_NUMBER} characters")
         try:
             typed = options.roles()
             if schema is not None:
