@@ -44,9 +44,9 @@ def begins_with_digit(part: str) -> bool:
     return (part[:1] == "%" and part[1:] in NUMBERS) or "0" <= part[:1] <= "9"
 
 
-def typed_formats(formats: Sequence[str]) -> str:
+def typed_formats(formats: Sequence[str], option: str = "--time-format ") -> str:
     """The option, with one of them, or the first two."""
-    return "--time-format " + " or ".join(f"'{format}'" for format in formats[:2])
+    return option + " or ".join(f"'{format}'" for format in formats[:2])
 
 
 def fault_of(format: str) -> str:

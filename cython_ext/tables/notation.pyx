@@ -8,7 +8,7 @@ from vwlite.core.base.utf8 cimport character
 
 
 cdef size_t spelled(const char* p, size_t n, char* to) noexcept nogil:
-    """A text with one kind of blank and one of minus; how many bytes, 0: it has more than LONGEST_PLAIN characters."""
+    """A text with one kind of blank, of apostrophe and of minus; how many bytes, 0: it has more than LONGEST_PLAIN characters."""
     cdef const char* end = p + n
     cdef size_t size, at = 0, count = 0
     cdef uint32_t c
@@ -17,8 +17,8 @@ cdef size_t spelled(const char* p, size_t n, char* to) noexcept nogil:
     while p < end:
         c = 0
         size = max(character(<const uint8_t*>p, end - p, &c), 1)
-        if c == 0xA0 or c == 0x2009 or c == 0x202F or c == 0x2212:
-            to[at] = c'-' if c == 0x2212 else c' '
+        if c == 0xA0 or c == 0x2009 or c == 0x202F or c == 0x2019 or c == 0x2212:
+            to[at] = c'-' if c == 0x2212 else c"'" if c == 0x2019 else c' '
             at += 1
         else:
             memcpy(to + at, p, size)

@@ -29,6 +29,12 @@ cdef struct RecordStart:
     size_t text
 
 
+# Owned by a list of bytes.
+cdef struct Name:
+    const char* begin
+    size_t size
+
+
 cdef class TableParser(Parser):
     cdef Cells table             # the columns
     cdef int32_t* position       # owned; the position of each column in a record, -1: absent
@@ -36,9 +42,9 @@ cdef class TableParser(Parser):
     cdef size_t cell_room
     cdef readonly size_t width   # cells of a record
     cdef Dialect dialect
-    cdef bytes header            # the line of the names, without its end; empty: unknown
-    cdef const char* header_at   # its bytes
-    cdef size_t header_size
+    cdef list header             # the names of the cells of the header; empty: they are not looked for
+    cdef Name* header_at         # owned; their bytes
+    cdef size_t header_count
     cdef uint32_t* delimiters_at  # owned; positions of quotes, line ends and delimiters
     cdef size_t delimiter_room
     cdef bint is_json, open      # open: keys that are not columns are features
@@ -65,6 +71,7 @@ cdef class TableParser(Parser):
 
     cdef int records(self, const char* p, const char* end, size_t offset, Batch batch, bint last, const char** reached) noexcept nogil
     cdef int add_fault(self, const char* p, const char* end, size_t offset, Batch batch, TokenError* error) noexcept nogil
+    cdef bint is_header(self, const Cell* cells) noexcept nogil
     cdef int take(self, const Record* record, Batch batch, TokenError* error) noexcept nogil
     cdef int add_break(self, size_t line, size_t count) noexcept nogil
     cdef int begin_line(self, Batch batch, TokenError* error) noexcept nogil

@@ -204,6 +204,21 @@ cdef inline int take_cell(CellSink* sink, const Column* c, const char* p, const 
     return 0
 
 
+cdef inline bint is_name(const Cell* cell, const Name* name, size_t names) noexcept nogil:
+    """Whether a cell without the blanks at its ends, or a byte order mark before it, is the first of some names."""
+    cdef const char* p = cell.begin
+    cdef const char* end = cell.end
+    if names == 0 or <size_t>(end - p) < name.size:
+        return False
+    if end - p >= 3 and memcmp(p, b"\xef\xbb\xbf", 3) == 0:
+        p += 3
+    while p < end and is_blank(p[0]):
+        p += 1
+    while p < end and is_blank((end - 1)[0]):
+        end -= 1
+    return <size_t>(end - p) == name.size and memcmp(p, name.begin, name.size) == 0
+
+
 cdef inline RecordStart record_start(TableParser parser, Batch batch) noexcept nogil:
     """The sizes of all arrays before a record is read."""
     cdef RecordStart before
@@ -236,6 +251,7 @@ cdef class TableParser(Parser):
         cdef int i
         free(self.delimiters_at)
         free(self.position)
+        free(self.header_at)
         free(self.cells)
         self.fixed = 0
         self.forget_keys()
@@ -248,16 +264,20 @@ cdef class TableParser(Parser):
         free(self.breaks)
 
     def set_table(self, Cells table not None, positions, size_t width, str delimiter, bint quoted=True, str escape="",
-                  *, bytes header=b""):
+                  *, header=()):
         """The columns; the position of each of them in the `width` cells of a record, -1 if it is absent. quoted: quotes
         are not ordinary characters. escape: the character that makes one that follows it ordinary, if there is one.
-        header: the line of the names, which is an error among the records; empty: it is not looked for."""
+        header: the names of the cells, which are an error among the records; empty: they are not looked for."""
         cdef size_t i
         if len(positions) != table.count or not all(-1 <= p < <int32_t>width for p in positions):
             raise ValueError("every column has a place among the cells of a record, or -1")
         self.table, self.width, self.dialect = table, width, dialect_of(delimiter, quoted, escape)
-        self.header = header
-        self.header_at, self.header_size = self.header, len(header)
+        self.header = [name.encode("utf-8", "surrogateescape") for name in header]
+        if resize(<void**>&self.header_at, len(header) + 1, sizeof(Name)):
+            raise MemoryError("no memory for columns")
+        for i, name in enumerate(self.header):
+            self.header_at[i].begin, self.header_at[i].size = name, len(name)
+        self.header_count = len(header)
         self.cell_room = width + 1
         if (resize(<void**>&self.position, table.count + 1, sizeof(int32_t))
                 or resize(<void**>&self.cells, self.cell_room, sizeof(Cell))):
@@ -383,13 +403,6 @@ cdef class TableParser(Parser):
                     if error.begin != NULL:
                         error_at(&error, NOT_UTF8, error.begin, error.begin + 1)
                         outcome = BAD
-                found = next - p
-                if found and (next - 1)[0] == c'\r':
-                    found -= 1
-                if unlikely(found == self.header_size) and found and memcmp(p, self.header_at, found) == 0:
-                    self.column = 0
-                    error_at(&error, HEADER_AGAIN, p, p)
-                    outcome = BAD
                 if likely(outcome == COMPLETE):
                     if likely(self.take(&record, batch, &error) == 0):
                         p = next + 1
@@ -954,6 +967,14 @@ cdef class TableParser(Parser):
         self.line_text = self.table.sink.text.size
         return 0
 
+    cdef bint is_header(self, const Cell* cells) noexcept nogil:
+        """Whether the cells of a record are the names of the header."""
+        cdef size_t k
+        for k in range(self.header_count):
+            if not is_name(&cells[k], &self.header_at[k], 1):
+                return False
+        return True
+
     cdef int take(self, const Record* record, Batch batch, TokenError* error) noexcept nogil:
         """Convert a record to a line; -1: it is invalid, with the error."""
         cdef size_t k
@@ -975,6 +996,9 @@ cdef class TableParser(Parser):
         if unlikely(record.cells != self.width):
             p = cell.begin - cell.quoted
             error_at(error, RAGGED, p, p)
+            return -1
+        if unlikely(is_name(cell, self.header_at, self.header_count)) and self.is_header(cell):
+            error_at(error, HEADER_AGAIN, cell.begin - cell.quoted, cell.begin - cell.quoted)
             return -1
         for k in range(self.table.heads):
             at = self.position[self.table.head[k]]

@@ -155,7 +155,7 @@ def no_note(out: str) -> None:
 
 def read_as_numbers(out: str) -> None:
     for name in ("price", "rate", "salary"):
-        assert re.search(rf"^note: column {name}: 300 of 300 cells are numbers .* reads them$", out, re.MULTILINE)
+        assert re.search(rf"^note: column {name}: 300 of 300 cells are numbers .* reads them\b", out, re.MULTILINE)
     assert "--drop" not in out
     command = re.search(r"^next:\n  vwlite (train .*) -m", out, re.MULTILINE)[1]
     vwlite(f"{command} -m m --quiet")

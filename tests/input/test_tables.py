@@ -578,7 +578,7 @@ BAD_TIMES = [
 def test_bad_times_say_where_they_are(vwlite, at, name, text, said):
     Path(name).write_text(text)
     said += " is not a time: expected ISO 8601, such as 2026-01-31T13:05:00Z, or seconds since 1970"
-    said += "; --time-format '%d.%m.%Y' reads it" * ("31.01.2026" in text)
+    said += "; a model that is trained with --time-format '%d.%m.%Y' reads it" * ("31.01.2026" in text)
     assert vwlite("train", *GD, name, "--label", "y", "--time", "at", code=65).err.splitlines()[-1] == said
     skip = ["--on-error", "skip", "--allow-empty"]
     assert f"{said} (skipped)\n" in vwlite("train", *GD, name, "--label", "y", "--time", "at", *skip).err
@@ -1144,6 +1144,10 @@ def test_a_header_between_rows_is_named(vwlite, folder, ends, first):
     vwlite("train", *GD, "clean.csv", "--label", "y", "-m", "clean")
     same_weights("m", "clean")
     assert said in "\n".join(vwlite("describe", "a.csv", "--label", "y", "--json").out.splitlines())
+    for again in ('"id" , amount,y', "\ufeffid,amount,y"):  # as the cells are, not the bytes
+        Path("a.csv").write_text("id,amount,y\n" + "\n".join([*rows, again, *rows]) + "\n")
+        assert "a.csv:92:1: the header again" in vwlite("check", "a.csv", "--label", "y", code=1).out
+    assert "a.csv:92:1: the header again" in vwlite("split", "a.csv", "-o", "b.csv", "-o", "c.csv", code=65).err
     Path("words.csv").write_text("word\nred\nword\nblue\n")
     Path("labels.csv").write_text("word,y\n" + "red,1\nblue,0\nword,1\n" * 5)
     vwlite("train", *GD, "labels.csv", "--label", "y", "-m", "w")

@@ -184,7 +184,7 @@ def test_frames_have_the_format_too():
     assert made.decision_function(table).tolist() == other.decision_function(typed).tolist()
     times = pa.table({"at": pa.array([datetime.strptime(row["at"], ISO) for row in isos])})
     assert made.decision_function(times).tolist() == other.decision_function(typed).tolist()
-    with pytest.raises(ValueError, match=r"row 0, column 'at': a time is ISO 8601, .*; time_format='%d.%m.%Y %H:%M' "):
+    with pytest.raises(ValueError, match=r"row 0, column 'at': a time is ISO .* with time_format='%d.%m.%Y %H:%M' "):
         SparseClassifier(algorithm="gd", time="at").fit(table, y)
     with pytest.raises(ValueError, match=r"a time is time_format='%d.%m.%Y %H:%M'$"):
         made.predict(typed)
@@ -216,3 +216,15 @@ def test_a_header_with_an_invalid_format_is_refused():
         Schema.restored(stored | {"time_format": "%d"})
     with pytest.raises(ValueError, match="its columns are invalid"):
         Schema.restored(stored | {"time_format": 1})
+
+
+def test_a_format_that_reads_nearly_all_times_is_taken(vwlite, folder):
+    """The others are bad lines, each with its place."""
+    days = [f"{i % 28 + 1:02d}.{i % 12 + 1:02d}.2026" for i in range(60)]
+    days[40] = "n.d."
+    Path("a.csv").write_text("at,y\n" + "".join(f"{day},{i % 2}\n" for i, day in enumerate(days)))
+    run = ["train", "a.csv", "--label", "y", "--time", "at", "--algorithm", "gd", "-m", "m"]
+    said = vwlite(*run, code=65).err
+    assert "times are read as --time-format '%d.%m.%Y'" in said
+    assert "a.csv:42:1: column at: 'n.d.' is not a time: expected --time-format '%d.%m.%Y'" in said
+    assert "1 bad line skipped" in vwlite(*run, "--on-error", "skip").err

@@ -145,8 +145,9 @@ ADVISED = [
     ("depth {}.5", "--units depth"), ("{} fl oz", "--units 'fl oz'"), ("{},5\u00a0°C", "--decimal , --units °C"),
     ("1 {},5 km", "--decimal , --thousands ' ' --units km"), ("({} m2)", "--units m2"), ("{}-", "--decimal ."),
     (MINUS + "{}", "--decimal ."), ("({},5)", "--decimal ,"), ("1\u202f{},5", "--decimal , --thousands ' '"),
-    ("1,{} items", "--thousands , --units items"),
+    ("1,{} items", "--thousands , --units items"), ("1\u2019{}.5", "--thousands \"'\""), ("0,{}", "--decimal ,"),
 ]
+COMMA = ", or --decimal , if the comma is their decimal point"  # where cells are read so, too
 
 
 @pytest.mark.parametrize(("cell", "options"), ADVISED)
@@ -155,7 +156,8 @@ def test_the_options_that_read_numbers_are_advised_and_read_them(vwlite, cell, o
     Path("t.csv").write_text("y;x;z\n" + rows, encoding="utf-8")
     said = vwlite("train", "t.csv", "--label", "y", *GD, "-m", "m").err
     note = next(line for line in said.splitlines() if "column x:" in line)
-    assert note.partition("each is a category: ")[2] == f"{shlex.join(shlex.split(options))} reads them", note
+    expected = f"{shlex.join(shlex.split(options))} reads them"
+    assert note.partition("each is a category: ")[2].removesuffix(COMMA) == expected, note
     command = vwlite("describe", "t.csv", "--label", "y").out.partition("next:\n")[2].replace("\\\n", " ")
     assert "--drop" not in command
     assert shlex.join(shlex.split(options)) in shlex.join(shlex.split(command))
@@ -172,6 +174,26 @@ def reading(cells, **typed):
 def test_several_units_are_listed_and_said_not_to_be_converted():
     found = reading([f"{i} {'lb' if i % 3 else 'kg'}" for i in range(60)])
     assert found == ("--units kg,lb", "--units kg,lb reads them, but converts none of these units into another")
+
+
+def test_a_comma_before_three_digits_may_be_either():
+    """But 0 is not the thousands of a number, and neither has a second comma."""
+    assert reading([f"1,{i}" for i in range(100, 160)]) == ("--thousands ,", f"--thousands , reads them{COMMA}")
+    assert reading([f"0,{i}" for i in range(100, 160)]) == ("--decimal ,", "--decimal , reads them")
+    assert reading([f"1,{i},000" for i in range(100, 160)]) == ("--thousands ,", "--thousands , reads them")
+    assert reading([f"1,{i}.5" for i in range(100, 160)]) == ("--thousands ,", "--thousands , reads them")
+
+
+def test_labels_with_units_are_numbers_that_an_option_reads(vwlite):
+    Path("t.csv").write_text("x,y\n" + "".join(f"0.{i},4.{i % 90 + 10} kg\n" for i in range(300)))
+    said = vwlite("train", "t.csv", "--label", "y", *GD, "-m", "m", code=65).err
+    assert "column y: 300 of 300 cells are numbers with units, such as '4.10 kg', and each is a word: --units" in said
+    command = vwlite("describe", "t.csv", "--label", "y").out.partition("next:\n")[2].replace("\\\n", " ")
+    assert "--units kg" in command and "--oaa" not in command
+    vwlite(*shlex.split(command)[1:], *GD)
+    stars = "x,y\n" + "".join(f"{i},{i % 5 + 1} stars\n" for i in range(100))
+    Path("t.csv").write_text(stars)
+    assert "--oaa 5 --classes auto" in vwlite("describe", "t.csv", "--label", "y").out
 
 
 def test_what_was_typed_is_part_of_the_advice():

@@ -301,6 +301,8 @@ def test_a_format_is_not_for_what_has_a_type(vwlite, here):
     (["13.02.26"], [], "a.csv:2:1: column at: '13.02.26' is not a time: expected ISO 8601, such as "
                        "2026-01-31T13:05:00Z, or seconds since 1970; --time-format '%d.%m.%y' reads it\n"),
     (["13.02.26"], ["--time-format", "%d.%m.%Y"], "'13.02.26' is not a time: expected --time-format '%d.%m.%Y'\n"),
+    (["20260131", "1769864700"], [], "may be seconds since 1970, and rows before have dates such as 20260131: "),
+    (["1769864700", "1769864700000"], [], "may be milliseconds since 1970, and rows before have seconds since 1970"),
     (["13.02.2026", ""], ["--columns", "at,b"], "a row of 1 cells, but there are 2 columns"),
     (["2025-13"], [], "a.csv:2:1: column at: '2025-13' is not a time"),
     (["2025-W54"], [], "a.csv:2:1: column at: '2025-W54' is not a time"),

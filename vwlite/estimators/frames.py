@@ -163,8 +163,8 @@ def prepared(
             indices = np.empty(frame.rows, dtype=np.int64)
             values = frame.distinct(column, indices)
             cell = values[indices[row]] if values else None
-            advice = about_time(cell, schema.time_format) if isinstance(cell, bytes) else ""
-            words = f"a time is {a_time(schema.time_format)}{advice}".replace("--time-format ", "time_format=")
+            advice = about_time(cell, schema.time_format, "time_format=") if isinstance(cell, bytes) else ""
+            words = f"a time is {a_time(schema.time_format, 'time_format=')}{advice}"
             raise ValueError(f"X contains an invalid time, at row {row}, column {name!r}: {words}")
         if what == "word":
             raise ValueError(f"X contains a word that is not a number, at row {row}, in the numeric column {name!r}")

@@ -352,10 +352,10 @@ def _shape(text: str) -> str:
 
 
 def _spelled(text: str) -> str:
-    """A number with one kind of blank and one of minus."""
+    """A number with one kind of blank, of apostrophe and of minus."""
     for blank in SPACES:
         text = f"REPLACE({text}, '{blank}', ' ')"
-    return f"TRIM(REPLACE({text}, '\u2212', '-'), ' ')"
+    return f"TRIM(REPLACE(REPLACE({text}, '\u2019', ''''), '\u2212', '-'), ' ')"
 
 
 def _sign(x: str) -> str:

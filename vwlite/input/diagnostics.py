@@ -34,9 +34,10 @@ _NOUNS = {
 EMPTY = "an empty cell, and each row needs a {}: write one there, or leave these rows out"
 
 
-def a_time(format: str) -> str:
+def a_time(format: str, option: str = "--time-format ") -> str:
     """What a time is. format: of the Schema."""
-    return typed_formats([format]) if format else "ISO 8601, such as 2026-01-31T13:05:00Z, or seconds since 1970"
+    iso = "ISO 8601, such as 2026-01-31T13:05:00Z, or seconds since 1970"
+    return typed_formats([format], option) if format else iso
 
 
 class BadLine(NamedTuple):
@@ -112,6 +113,7 @@ def _bad_records(
         token = bytes(block[begin:end])
         options = about_cell(token, column) if code == "cell" else advice.about(code)
         options = about_time(token, parser.time_format) if code == "time" else options
+        options = ", as --on-error skip does" if code == "header again" else options
         found.append(BadLine(batch.source, line, begin - first - at + 1, words, text, options))
     return found
 
@@ -139,7 +141,7 @@ EXPLAINED = {
     "escape open": "an escaped line end at the end of the data",
     "second label": "a second label: a line has one. Keep one of them, or write a line for each",
     "late label": "a label behind the text: it comes first on its line, with a blank behind it",
-    "header again": "the header again, as where files were joined: leave it out, as --on-error skip does",
+    "header again": "the header again, as where files were joined: leave it out",
     "not UTF-8": f"a byte that is not UTF-8: {CONVERT}",
 }
 
@@ -177,13 +179,18 @@ def about_cell(cell: bytes, column: str) -> str:
     return f"; --categorical {column} takes words too{words}"
 
 
-def about_time(cell: bytes, format: str) -> str:
+def about_time(cell: bytes, format: str, option: str = "--time-format ") -> str:
     """What to do about a cell that is not a time, for the end of a sentence. format: of the Schema; if there is one,
     nothing."""
+    found = formats_for(cell)
+    return f"; a model that is trained with {typed_formats(found, option)} reads it" if found and not format else ""
+
+
+def formats_for(cell: bytes) -> list[str]:
+    """The formats that read a cell."""
     from vwlite.core.tables.cells import parts_of_time  # not at the top: few times are bad
 
-    found = [other for other in ADVISED if parts_of_time(cell.strip(b'" '), other.encode())]
-    return f"; {typed_formats(found)} reads it" if found and not format else ""
+    return [format for format in ADVISED if parts_of_time(cell.strip(b'" '), format.encode())]
 
 
 def about_words(labels: list[str]) -> str:

@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from struct import pack, unpack
 from typing import TYPE_CHECKING, NamedTuple
 
 from vwlite.core.tables.cells import parts_of_time, time_of
-from vwlite.input.decisive import FEWEST, decisive
+from vwlite.input.decisive import MOST_CLASSES, decisive
 from vwlite.input.diagnostics import IS_NUMBER, shown
 from vwlite.input.schema import CELLS_MISSING, GROUP, SAMPLE, Schema, SchemaError, listed
 from vwlite.names import names_text
@@ -105,6 +105,8 @@ class Sample:
             if role == "label" and others and self._missing - {b""} & column.keys():
                 found = self._shown(self._missing - {b""} & column.keys())
                 yield Finding(name, f"{found} means a missing label, not a class: --missing WORDS changes that")
+            if role in ("label", "importance") and (written := self._written_label(name, role, cells, others)):
+                yield written
             if typed.get(name) == role == "time" and not schema.time_format and (mixed := about_mixed(cells)):
                 yield Finding(name, mixed)
             if name in typed or not cells:
@@ -151,18 +153,21 @@ class Sample:
 
     def decisive(self, schema: Schema) -> Iterator[Finding]:
         """Hints about columns that alone tell the label."""
-        label = schema.name_of("label")
-        if label is None or label not in self._names or len(self._cells) < FEWEST:
-            return
         rows = {name: [cell if cell not in self._missing else b"" for cell in column]
-                for name, column in zip(self._names, zip(*self._cells, strict=True), strict=True)
-                if schema.roles.get(name) in ("label", "numeric", "categorical")}
-        for name, what in decisive(rows.pop(label), rows, self._number):
-            how = f"--drop {typed_names([name])} leaves it out if it is known only after the label"
-            yield Finding(name, f"{what}: {how}")
+                for name, column in zip(self._names, zip(*self._cells, strict=False), strict=False)}
+        return about_decisive(schema, rows, self._number)
 
-    def _as_written(self, name: str, cells: Mapping[bytes, int]) -> Finding | None:
-        """A hint about numbers with signs, separators or units, if nearly all cells are such numbers."""
+    def _written_label(
+        self, name: str, role: str, cells: Mapping[bytes, int], others: Mapping[bytes, int]
+    ) -> Finding | None:
+        """The same of labels or importances. A few words that are labels, such as 5 stars, are classes."""
+        if not others or (role == "label" and len(cells) <= MOST_CLASSES):
+            return None
+        return self._as_written(name, cells, "is a word" if role == "label" else "is no importance")
+
+    def _as_written(self, name: str, cells: Mapping[bytes, int], now: str = "is a category") -> Finding | None:
+        """A hint about numbers with signs, separators or units, if nearly all cells are such numbers. now: what each is
+        without options."""
         from vwlite.input.written import reading_of  # not at the top: few tables have a note
 
         total = sum(cells.values())
@@ -171,11 +176,26 @@ class Sample:
             return None
         what = "units" if found.units else "signs or separators"
         return Finding(name, f"{found.read} of {total} cells are numbers with {what}, such as "
-                             f"'{shown(found.example)}', and each is a category: {found.advice}", reading=found)
+                             f"'{shown(found.example)}', and each {now}: {found.advice}", reading=found)
 
     @staticmethod
     def _shown(cells: "Mapping[bytes, int] | set[bytes]") -> str:
         return ", ".join(f"'{shown(cell)}'" for cell in sorted(cells))
+
+
+def about_decisive(
+    schema: Schema, columns: Mapping[str, Sequence[bytes]], number: Callable[[bytes], float | None]
+) -> Iterator[Finding]:
+    """Hints about columns that alone tell the label. columns: cells of the first rows; "" is a missing one. Keys of
+    JSON lines need no role."""
+    label = schema.name_of("label")
+    kept = {name: cells for name, cells in columns.items()
+            if schema.roles.get(name, "auto") in ("numeric", "categorical", "auto")}
+    if label is None or label not in columns:
+        return
+    for name, what in decisive(columns[label], kept, number):
+        how = f"--drop {typed_names([name])} leaves it out if it is known only after the label"
+        yield Finding(name, f"{what}: {how}")
 
 
 def formats_of(cells: Iterable[bytes], formats: Sequence[str]) -> list[str]:
@@ -189,12 +209,15 @@ def formats_of(cells: Iterable[bytes], formats: Sequence[str]) -> list[str]:
 
 
 def time_format_of(columns: Mapping[str, Collection[bytes]]) -> str:
-    """The format that reads all times of these columns; "": they are ISO 8601 or numbers, or there is none. SchemaError
-    if there are two, or only some columns have it."""
-    others = [name for name, cells in columns.items() if not all(map(time_of, cells))]
-    found = formats_of((cell for name in others for cell in columns[name]), LIKELY) if others else []
-    if not found:
+    """The format that reads nearly all times of these columns, and more than others do; "": they are ISO 8601 or
+    numbers, or there is none. SchemaError if there are two, or only some columns have it."""
+    others = [name for name, cells in columns.items() if sum(map(bool, map(time_of, cells))) < NEARLY * len(cells)]
+    cells = [cell for name in others for cell in columns[name]]
+    read = {format: sum(parts_of_time(cell, format.encode()) is not None for cell in cells) for format in LIKELY}
+    most = max(read.values())
+    if not cells or most < NEARLY * len(cells):
         return ""
+    found = [format for format in LIKELY if read[format] == most]
     known = [name for name, cells in columns.items() if cells and name not in others]
     if known:
         raise SchemaError(f"times of column {listed(others)} are as {typed_formats(found)} says, and those of column "
@@ -221,11 +244,17 @@ def about_equal(name: str, numbers: Iterable[float]) -> str:
     kept = {unpack("f", pack("f", x)) for x in large}
     if not large or len(kept) > NEARLY * len(large):
         return ""
-    option, scales = typed_names([name]), enumerate(("seconds", "milliseconds", "microseconds", "nanoseconds"))
-    fitting = (x for k, x in scales if min(large) / 1000**k > FIRST_SECOND and max(large) / 1000**k < LAST_SECOND)
-    time = "".join(f", --time {option} reads {unit} since 1970" for unit in fitting)
+    option, units = typed_names([name]), units_since_1970(large)
+    time = f", --time {option} reads {units} since 1970" if units else ""
     return (f"{len(large):,} different numbers become {len(kept):,} as 32-bit floats, the type of numbers here: "
             f"subtract a start from them in the data{time}, or --categorical {option} makes each a category")
+
+
+def units_since_1970(numbers: Collection[float]) -> str:
+    """Which parts of time since 1970 these numbers may be; "": none."""
+    units = enumerate(("seconds", "milliseconds", "microseconds", "nanoseconds"))
+    low, high = min(numbers), max(numbers)
+    return next((unit for k, unit in units if low / 1000**k > FIRST_SECOND and high / 1000**k < LAST_SECOND), "")
 
 
 def about_words(name: str, words: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from vwlite.core.tables.tables import TableParser, split, whole
 from vwlite.core.text.parser import Parser
 from vwlite.errors import DataError, Where
 from vwlite.input.diagnostics import CONVERT, EXPLAINED
-from vwlite.input.formats import FORMATS, Dialect, by_name, first_line
+from vwlite.input.formats import BOM, FORMATS, Dialect, by_name, first_line
 from vwlite.input.parsing import Columns, LineParsing, Parsed, SourceBlocks, SourceText, Task, Tasks
 from vwlite.input.reader import MAX_LINE, Block
 from vwlite.input.sample import Sample, is_data
@@ -217,8 +217,9 @@ class Records(SourceBlocks):
 
     def _is_header(self, cells: list[bytes]) -> bool:
         """Whether a row has the names of the columns, as where files were joined."""
-        found = [cell.strip(_BLANKS).decode("utf-8", "replace") for cell in cells]
-        return bool(self._head) and len(found) > 1 and found == self._header
+        names = self._header or []
+        found = [cell.removeprefix(BOM).strip(_BLANKS) for cell in cells]
+        return len(names) > 1 and found == [name.encode("utf-8", "surrogateescape") for name in names]
 
     def _to_first_value(self, block: Block) -> Generator[Task, None, Block | None]:
         """Give the rows of a block before the first value of a column without one so far; the rest, if there is one."""
@@ -300,7 +301,8 @@ class Records(SourceBlocks):
         found = lay_out(self._table, self._source, self._where, self._header, self._dialect)
         self._wanted = {name: self._header.index(name) for name in self._table.undecided}
         schema = found.schema.with_roles(dict.fromkeys(self._wanted, "numeric"))  # words may mean a missing value
-        self._layout = replace(found, schema=schema, header=self._head, mark=self._mark)
+        names = tuple(self._header) if len(self._header) > 1 else ()  # the name of a single column may be a value
+        self._layout = replace(found, schema=schema, header=self._head, names=names, mark=self._mark)
 
     def _decided(self, *, final: bool) -> Tasks:
         """The blocks that were held, when there are enough rows to decide the roles."""

@@ -17,9 +17,19 @@ from vwlite.core.tables.cells import Cells
 from vwlite.core.tables.tables import TableParser
 from vwlite.core.text.parser import Parser, detect
 from vwlite.errors import DataError, Where
+from vwlite.input.diagnostics import IS_NUMBER
 from vwlite.input.formats import NO_TEXT, Dialect, by_begin, by_name, first_line
 from vwlite.input.json_text import loads
-from vwlite.input.sample import Finding, Sample, about_equal, about_mixed, about_words, time_format_of, typed_names
+from vwlite.input.sample import (
+    Finding,
+    Sample,
+    about_decisive,
+    about_equal,
+    about_mixed,
+    about_words,
+    time_format_of,
+    typed_names,
+)
 from vwlite.input.schema import GROUP, OPTIONAL, ROLES, SAMPLE, RoleOptions, Schema, SchemaError, listed
 from vwlite.names import namespace_of
 from vwlite.time_formats import typed_formats
@@ -39,6 +49,7 @@ class Layout:
     dialect: Dialect = NO_TEXT
     source: str = ""
     header: bytes = b""  # as it is in the file
+    names: tuple[str, ...] = ()  # of its cells, if it may come again among the rows
     mark: bytes = b""  # the byte order mark, if the file has one
     lines: str = ""  # the format of lines that are a text
 
@@ -62,8 +73,7 @@ class Layout:
             label = roles.index("label") if self.lines == "fasttext" and "label" in roles else -1
             parser.set_lines(cells, label, roles.index("text"))
         elif self.dialect.delimiter:
-            header = self.header.rstrip(b"\r\n") if self.width > 1 else b""  # of one column it may be a value
-            parser.set_table(cells, self.positions, self.width, *self.dialect, header=header)
+            parser.set_table(cells, self.positions, self.width, *self.dialect, header=self.names)
         else:
             parser.set_keys(cells, list(schema.roles), schema.open)
 
@@ -217,8 +227,16 @@ class TableReader:
                 found = about_words(name, (x for x in values if type(x) is str))
             if found:
                 self._notes.append(f"note: column {name}: {found}")
+        rows = max(map(len, columns.values()), default=0)
+        cells = {name: [*map(_cell_of, values)] for name, values in columns.items() if len(values) == rows}
+        self._note_decisive(about_decisive(self.schema, cells, _number_of))
         if not self.reads_first:
             self._tell([])
+
+    def _note_decisive(self, found: Iterable[Finding]) -> None:
+        hints = [*found]
+        self.findings += hints
+        self._notes += [f"note: column {hint.column}: {hint.sentence}" for hint in hints]
 
     def _with_time_format(self, schema: Schema, times: Mapping[str, Collection[bytes]], where: Where = ()) -> Schema:
         """The same columns, with the format of times that their first cells show. DataError."""
@@ -278,9 +296,7 @@ class TableReader:
         assert self.schema is not None
         for sample, _ in samples[:1]:
             self.say(self.schema.summary() + (sample.missing(self.schema) if sample else ""))
-            found = [*sample.decisive(self.schema)] if sample else []
-            self.findings += found
-            self._notes += [f"note: column {hint.column}: {hint.sentence}" for hint in found]
+            self._note_decisive(sample.decisive(self.schema) if sample else ())
         for sample, names in samples:
             self._tell_notes(sample, names)
         while self._notes:
@@ -385,6 +401,18 @@ def _cells_of(values: Iterable[Any], missing: Collection[str]) -> Counter[bytes]
     """Words and numbers among values, without those that mean a missing one."""
     texts = (str(x).strip() for x in values if type(x) in (str, int, float) and x == x)
     return Counter(text.encode("utf-8", "surrogatepass") for text in texts if text and text not in missing)
+
+
+def _cell_of(value: Any) -> bytes:
+    """A value as the text of a cell; of lists and objects, as of missing values, an empty one."""
+    if value is None or value != value or isinstance(value, (list, dict)):
+        return b""
+    text = str(value).lower() if type(value) is bool else str(value)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _number_of(cell: bytes) -> float | None:
+    return float(cell) if IS_NUMBER.fullmatch(cell) else None
 
 
 def values_of(lines: bytes) -> dict[str, list[Any]]:

@@ -14,8 +14,9 @@ MOST_UNITS, LONGEST_UNIT = 5, 20  # that are advised, and characters of one
 
 _PAIRS = ((".", ","), (",", "."), (",", " "), (".", " "), (".", "'"))  # decimal point, between thousands
 _BLANKS = " \u00a0\u2009\u202f"
+_SAME = {" ": _BLANKS, "'": "'\u2019"}  # characters that are a separator too
 _DIGIT = re.compile(rb"[0-9]")
-_NUMBER = re.compile(rf"(?:(?<!\w)[.,])?\d(?:[\d.,'{_BLANKS}]*\d)?[.,]?")
+_NUMBER = re.compile(rf"(?:(?<!\w)[.,])?\d(?:[\d.,'\u2019{_BLANKS}]*\d)?[.,]?")
 _UNIT = re.compile("(?:[^\\W\\d_]|[°/\"\u2032\u2033])\\D*(?:(?<=[^\\W\\d_])[0-9])?")  # as m2
 _MONEY = re.compile(
     "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|IDR|ILS|INR|JPY|KRW|MXN|MYR|NOK|NZD|PHP|PLN|RON|RUB|SEK|SGD|THB|TRY|"
@@ -24,13 +25,14 @@ _MONEY = re.compile(
 
 
 class NumberOptions(NamedTuple):
-    """The options. read: how many cells. example: one that is not read without them."""
+    """The options. read: how many cells. example: one of them that is not read without options."""
 
     decimal: str = ""
     thousands: str = ""
     units: tuple[str, ...] = ()
     read: int = 0
     example: bytes = b""
+    is_comma: bool = False  # the cells are numbers with a decimal comma, too
 
     @property
     def options(self) -> list[str]:
@@ -44,7 +46,8 @@ class NumberOptions(NamedTuple):
     def advice(self) -> str:
         """As a part of a sentence."""
         converts = ", but converts none of these units into another" if len(self.units) > 1 else ""
-        return f"{joined(self.options)} reads them{converts}"
+        comma = ", or --decimal , if the comma is their decimal point" if self.is_comma else ""
+        return f"{joined(self.options)} reads them{converts}{comma}"
 
 
 def together(readings: Iterable[NumberOptions]) -> NumberOptions:
@@ -64,21 +67,27 @@ def reading_of(
     typed = schema.decimal, schema.thousands
     pairs = [pair for pair in _PAIRS if all(a in ("", b) for a, b in zip(typed, pair, strict=True))]
     for units in dict.fromkeys((schema.units, tuple(dict.fromkeys((*schema.units, *_units(cells)))))):
-        found = (_read(cells, *pair, units) for pair in pairs or [(schema.decimal or ".", schema.thousands)])
+        found = [_read(cells, *pair, units) for pair in pairs or [(schema.decimal or ".", schema.thousands)]]
         best, read = max(found, key=lambda pair: pair[0].read)
         new = [cell for cell in read if not is_read(cell)]
         if best.read >= enough and new:
-            return best._replace(example=min(new))
+            with_comma = max((other.read for other, _ in found if other.decimal == ","), default=0)
+            return best._replace(example=min(new), is_comma=best.thousands == "," and with_comma == best.read)
     return None
 
 
 def _read(
     cells: Mapping[bytes, int], decimal: str, thousands: str, units: tuple[str, ...]
 ) -> tuple[NumberOptions, list[bytes]]:
-    """These options, without the separator if no cell has it; and the cells that they read."""
-    notation, blanks = Notation(decimal, thousands, units), _BLANKS if thousands == " " else thousands
+    """These options, without the separator if no cell has it; and the cells that they read: none, if the first group of
+    one begins with 0, as 0 is not the thousands of a number."""
+    notation, between = Notation(decimal, thousands, units), _SAME.get(thousands, thousands)
     read = [cell for cell in cells if notation.number_of(cell) is not None]
-    is_grouped = any(c in cell.decode("utf-8", "replace") for cell in read for c in blanks)
+    texts = [cell.decode("utf-8", "replace") for cell in read]
+    is_grouped = any(c in text for text in texts for c in between)
+    first_zero = re.compile(rf"(?<![\d.,])0\d*[{between}]\d")
+    if is_grouped and any(map(first_zero.search, texts)):
+        return NumberOptions(), []
     return NumberOptions(decimal, thousands if is_grouped else "", units, sum(cells[cell] for cell in read)), read
 
 

@@ -26,7 +26,7 @@ from vwlite.input.json_text import loads
 from vwlite.input.labelled_text import columns_of
 from vwlite.input.parsing import EXAMPLE, FrameRows, Parsed, ParseOptions, SourceText
 from vwlite.input.pipeline import parsed_batches
-from vwlite.input.sample import FEW, NEARLY, Finding, Sample, about_equal
+from vwlite.input.sample import FEW, NEARLY, Finding, Sample, about_equal, typed_names, units_since_1970
 from vwlite.input.schema import CELLS_MISSING, RoleOptions, Schema, listed
 from vwlite.input.sources import check_sources, display_name
 from vwlite.input.tables import TableReader
@@ -248,10 +248,9 @@ class Description:
             equal = about_equal(name, _counts_of(counted)) if role == "numeric" and not self._delimited else ""
             findings += [Finding(name, equal)] if equal else []
             if many and v.distinct >= ALL_DIFFER * v.total and all(x.is_integer() for x in numbers):
-                how = f"--drop {names_text([name])} leaves them out"
-                findings.append(Finding(name, f"whole numbers that all differ, as ids do: {how}", "--drop"))
+                findings.append(_all_differ(name, [*numbers]))
             elif many and not v.level and _are_codes(name, v, numbers):
-                how = f"--categorical {names_text([name])} makes them categories"
+                how = f"--categorical {typed_names([name])} makes them categories"
                 findings.append(Finding(name, f"{v.distinct} whole numbers that look like codes: {how}"))
         if self._delimited:
             whole = replace(schema, roles=roles)  # a model of JSON lines has only what was typed
@@ -291,10 +290,12 @@ class Description:
             words = list(chain.from_iterable(f.words or [f.column] for f in findings if f.option == option))
             parts += [option, _names([*self._roles.missing_words, *words] if option == "--missing" else words)]
         are_booleans = not self._delimited and {*label["classes"]} == {"true", "false"}  # which are 1 and 0
-        if not label["numbers"] and label["distinct"] == 2 and not are_booleans:
+        if any(f.reading for f in findings if f.column == label["name"]):  # numbers, with these options
+            pass
+        elif not label["numbers"] and label["distinct"] == 2 and not are_booleans:
             rarer = sorted(label["classes"], key=lambda word: (-label["classes"][word], word))
             parts += ["--labels", names_text(in_order(rarer) if positive_of(rarer) else rarer)]
-        if not label["numbers"] and label["distinct"] > 2:
+        elif not label["numbers"] and label["distinct"] > 2:
             parts += ["--oaa", str(label["distinct"]), "--classes", "auto"]
         parts += ["--on-error", "skip"] if self._bad else []
         stem = os.path.basename(first).split(".")[0] if (first := next(iter(self._data), "-")) != "-" else ""
@@ -341,6 +342,14 @@ def _counts_of(counted: Iterable[tuple[float | bytes, int]]) -> dict[float, int]
     return found
 
 
+def _all_differ(name: str, numbers: Sequence[float]) -> Finding:
+    """What whole numbers that all differ may be."""
+    option = typed_names([name])
+    if units := units_since_1970(numbers):
+        return Finding(name, f"whole numbers that may be {units} since 1970: --time {option} reads them", "--time")
+    return Finding(name, f"whole numbers that all differ, as ids do: --drop {option} leaves them out", "--drop")
+
+
 def _are_codes(name: str, v: Values, counts: Mapping[float, int]) -> bool:
     """Whether the whole numbers of a column may be names, as those of stores are: few for so many rows, and they are
     called so, or some begin with 0, or they are far apart, not in steps, and none in most rows. Ages and years are not:
@@ -348,7 +357,7 @@ def _are_codes(name: str, v: Values, counts: Mapping[float, int]) -> bool:
     total, n = sum(counts.values()), len(counts)
     if n < FEWEST_CODES or total < ROWS_OF_CODE * n or not all(x >= 0 and x.is_integer() for x in counts):
         return False
-    words = re.findall("[A-Z]?[a-z]+|[A-Z]+", name)
+    words = re.findall("[A-Z]?[a-z]+|[A-Z]+", name)[-1:]  # an item count has no codes
     if v.padded or not CODES.isdisjoint(map(str.lower, words)):
         return True
     ordered = sorted(counts)

@@ -155,6 +155,10 @@ def _take_records(rows: Rows, width: int) -> None:
                 cells.append(record)
                 if record is None and rows.column:
                     raise rows.bad(len(cells) - 1, EXPLAINED[why], value=False)
+    header = rows.header.strip(_BLANKS)
+    for row, text in enumerate(rows.texts if width > 1 else ()):
+        if header and len(text) >= len(header) and text.removeprefix(BOM).strip(_BLANKS) == header:
+            raise rows.bad(row, EXPLAINED["header again"], value=False)
     for row, record in enumerate(cells if rows.column else ()):
         if len(record) != width:
             raise rows.bad(row, f"a row of {len(record)} cells, but there are {width} columns", value=False)

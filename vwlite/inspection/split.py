@@ -22,7 +22,7 @@ import numpy as np
 from vwlite.core.tables.cells import parts_of_time
 from vwlite.core.text.numbers import whole
 from vwlite.errors import DataError, UsageError
-from vwlite.input.diagnostics import EMPTY, IS_NUMBER, a_time, about_time, shown
+from vwlite.input.diagnostics import EMPTY, IS_NUMBER, a_time, formats_for, shown
 from vwlite.input.formats import COMPRESSED, FORMATS, OF_TEXT, check_name
 from vwlite.input.sources import check_sources, is_read_once
 from vwlite.inspection.commands import SplitOptions
@@ -54,6 +54,7 @@ class Rule:
         self.different: set[float] = set()  # numbers of all rows, up to a little over MOST_DIFFERENT
         self._copies = Counter[bytes]()  # of each row, so far
         self._are_dates: bool | None = None
+        self._kinds = set[str]()  # of numbers that are times
         self.time_format = o.time_format
         self.is_folds = len(shares) > 2
         self.kind = "times" if o.by_time else "groups" if o.group else "different rows"
@@ -197,6 +198,7 @@ class Rule:
             time = _seconds(value, format)
         elif IS_NUMBER.fullmatch(value):
             time = float(value)
+            self._check_kind(rows, row, time)
         if not math.isfinite(time):
             one = "" if self._are_dates is None else f"a {'date' if is_date else 'number'}, as in the rows before"
             if self._are_dates is (IS_NUMBER.fullmatch(value) is not None):
@@ -205,12 +207,30 @@ class Rule:
         self._are_dates = is_date
         return time
 
+    def _check_kind(self, rows: Rows, row: int, number: float) -> None:
+        """DataError where numbers are of several kinds, whose order is not that of their times."""
+        kind = _kind_of(number)
+        self._kinds |= {kind} - {""}
+        if len(self._kinds) > 1:
+            other = next(iter(self._kinds - {kind}))
+            value = shown(rows.values[row])
+            raise rows.bad(row, f"'{value}' may be {kind}, and rows before have {other}: write all as one of them")
+
     def _refuse(self, rows: Rows, row: int, one: str) -> NoReturn:
         """DataError. one: what is expected; "": any time."""
         value = rows.values[row]
-        expected = one or a_time("") + about_time(value, "")
-        words = f"'{shown(value)}' is not a time: expected {expected}"
+        found = [] if one else formats_for(value)
+        how = f"; {typed_formats(found)} reads it" if found else ""
+        words = f"'{shown(value)}' is not a time: expected {one or a_time('')}{how}"
         raise rows.bad(row, words if value else EMPTY.format("time"))
+
+
+def _kind_of(number: float) -> str:
+    """What a number is, as a time; "": any number."""
+    if 19000101 <= number < 21010101 and parts_of_time(b"%d" % number, b"%Y%m%d"):
+        return "dates such as 20260131"
+    units = enumerate(("seconds", "milliseconds", "microseconds", "nanoseconds"))
+    return next((f"{unit} since 1970" for k, unit in units if 1e9 <= abs(number) / 1000**k < 1e11), "")
 
 
 def _seconds(value: bytes, format: str = "") -> float:
