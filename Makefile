@@ -11,7 +11,7 @@ DEMO := build/demo
 
 .PHONY: help install demo try test test-long lint docs sanitize portable fuzz compat bench bench-quick bench-projection \
 	bench-dimension bench-sql compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge \
-	auto auto-scale auto-quick bench-against bench-serve soak wheel wheels release test-browser page-picture clean
+	auto auto-scale auto-kinds auto-quick bench-against bench-serve soak wheel wheels release test-browser page-picture clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -56,6 +56,9 @@ help:
 	@echo "                  SETS=FOLDER as above, ONLY=PARTS are some parts, such as \"tables texts\""
 	@echo "make auto-scale   the default with many examples, and with many classes, in tests/bench/AUTO.md and RESULTS.md"
 	@echo "                  (about 15 minutes); SETS=FOLDER as above"
+	@echo "make auto-kinds   the default on drawn tables of some 50 kinds, whose best loss is known, in tests/bench/AUTO.md"
+	@echo "                  (3 minutes; 1 minute without peers, which learn only new kinds); ONLY=WORDS prints the tables of"
+	@echo "                  kinds whose name has one of them, AGAINST=FILE compares with an earlier auto_kinds.json"
 	@echo "make auto-quick   the same on small data: does it work?"
 	@echo "make wheel        wheel and source archive in dist/, each tried in an empty environment"
 	@echo "make install      only the virtual environment .venv with vwlite in it"
@@ -251,11 +254,16 @@ auto: $(BENCH)
 auto-scale: $(BENCH)
 	.bench/venv/bin/python tests/bench/auto_scale.py $(AUTO) --growth $(RESULTS)
 
+auto-kinds: $(BENCH)
+	.bench/venv/bin/python tests/bench/auto_kinds.py $(if $(AGAINST),--against "$(AGAINST)") \
+		$(if $(ONLY),--only "$(ONLY)",--results tests/bench/AUTO.md)
+
 auto-quick: $(BENCH)
 	mkdir -p build/auto
 	.bench/venv/bin/python tests/bench/auto.py --quick --picture build/auto/auto.png --tables-picture build/auto/auto-tables.png
 	.bench/venv/bin/python tests/bench/auto_speed.py --quick
 	.bench/venv/bin/python tests/bench/auto_scale.py --quick
+	.bench/venv/bin/python tests/bench/auto_kinds.py --quick
 
 # What is released: both are made as a stranger would, the wheel from the source archive, and each is tried in an empty
 # environment with the data and the Makefile of the archive.

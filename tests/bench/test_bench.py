@@ -218,6 +218,20 @@ def test_the_quick_comparison_of_tables_and_texts_has_its_tables(tmp_path: Path,
 
 
 @needs_sklearn
+@pytest.mark.long
+def test_the_quick_run_of_drawn_kinds_has_its_tables(tmp_path: Path) -> None:
+    results = load("auto_kinds").RESULTS
+    before = results.read_bytes()
+    done = filled(tmp_path, "auto_kinds", "--quick", "--jobs", 1, name="auto kinds")
+    found = {cells[0].strip(): cells[1:] for cells in cells_of(done.stdout)}
+    with_signal = [name for name in load("auto_kinds").QUICK if "noise" not in name]
+    assert {*with_signal, "all", "100 rows", "labels: classes"} < set(found)
+    assert all(re.fullmatch(r" \d\.\d{3} ", cell) for name in with_signal for cell in found[name][1:3])
+    assert found["all"][0] == f" {len(with_signal)} " and "Noise: the largest loss" in done.stdout
+    assert results.read_bytes() == before
+
+
+@needs_sklearn
 def test_losses_of_rows_are_those_of_the_set() -> None:
     bench = load("auto_tables")
     y = np.array([0, 1, 1])
