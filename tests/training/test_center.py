@@ -85,10 +85,12 @@ def check(vwlite, folder, loss, options, passes=("--passes", "3")):
         assert one.rule.get("unseen", 0) or a == pytest.approx(b, rel=1e-4, abs=1e-4)
     if not one.weights_only:
         rule = restore(one, one.settings, "", learn=True).rule
-        slots, again, stored = rule.slots(), np.zeros(len(one.weights)), np.reshape(one.weights, (-1, k))
-        rule.weights(slots, again)
+        slots, stored = rule.slots(), np.reshape(one.weights, (-1, k))
         kept = np.isin(one.keys, [EQUAL], invert=True)  # a slot as new ones are is none
-        assert again[: kept.sum() * k] == pytest.approx(stored[kept].ravel(), rel=1e-6, abs=1e-6)
+        again = np.zeros(kept.sum() * k)
+        assert len(slots) == len(again) * rule.slot_size()
+        rule.weights(slots, again)
+        assert again == pytest.approx(stored[kept].ravel(), rel=1e-6, abs=1e-6)
     return one
 
 
