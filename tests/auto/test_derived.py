@@ -48,7 +48,7 @@ from vwlite.core.auto.screening import (
 )
 from vwlite.core.auto.screening import knots as compiled_knots
 from vwlite.core.learn.losses import Logistic, Squared
-from vwlite.derived import PARTS_OF_TIME, WordColumn
+from vwlite.derived import CURVE, PARTS_OF_TIME, WordColumn
 from vwlite.hashing import feature_hash, namespace_hash
 from vwlite.model import read_model
 from vwlite.model.feature_names import NONE
@@ -250,6 +250,24 @@ def test_curves_and_pairs_are_found_where_they_are(vwlite, bent, tmp_path):
     for kind, result in (("curves", curves), ("auto", pairs)):
         found = vwlite("evaluate", "-m", tmp_path / kind, bent, "--json")
         assert json.loads(found.out)["measures"]["log_loss"]["value"] < loss(result) + 0.05
+
+
+@pytest.mark.parametrize(("shape", "rows", "most"), [("bowl", 400, 8), ("bowl", 2000, 8), ("step", 2000, 64)])
+def test_curves_have_the_knots_that_predict_better(vwlite, tmp_path, shape, rows, most):
+    """Few where the truth is smooth, and many where it has a corner: those of the definition, at most so many."""
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(rows, 3))
+    bowl, step = 1 / (1 + np.exp(1.5 - 1.5 * x[:, 0] ** 2)), np.where(abs(x[:, 0] - 0.6) < 0.15, 0.95, 0.1)
+    p = bowl if shape == "bowl" else step
+    cells = [[f"{v:.4f}" for v in row] for row in x]
+    lines = [",".join([*row, str(int(rng.random() < q))]) for row, q in zip(cells, p, strict=True)]
+    data = tmp_path / "d.csv"
+    data.write_text("a,b,c,y\n" + "\n".join(lines) + "\n")
+    vwlite("train", data, "--label", "y", "--derive", "curves", "-m", tmp_path / "m")
+    found = read_model(tmp_path / "m").settings.derived
+    assert [c.name for c in found.columns] == ["a", "b", "c"]
+    for column, values in zip(found.columns, zip(*cells, strict=True), strict=True):
+        assert [*column.knots[CURVE]] == knots(map(float, values), most)
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])

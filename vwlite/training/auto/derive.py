@@ -1,6 +1,8 @@
-"""Features that `--algorithm auto` derives from the columns of a table, in stages: n-grams of texts; curves of numbers;
-products of pairs of columns that screening finds; then products of triples. Each stage is learned with the folds and
-the order of the race without derived features, and accepted if its out-of-fold loss is significantly less.
+"""Features that `--algorithm auto` derives from the columns of a table, in stages: n-grams of texts; curves of
+numbers; products of pairs of columns that screening finds; then products of triples. With at most FEW_ROWS rows,
+curves have CURVE knots or FEW_KNOTS: pairs are looked for behind both, and triples behind the better pairs. Each stage
+is learned with the folds and the order of the race without derived features, and accepted if its out-of-fold loss is
+significantly less.
 
 Screening uses the residuals r and the second derivatives h of rows out of fold. A pair of columns divides the rows into
 cells, by the codes of both columns. Each cell has a step d = sum r / (sum h + 4) over the rows of other folds, and a
@@ -17,7 +19,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from itertools import combinations
-from math import log
+from math import inf, log
 from typing import Any
 
 from vwlite.core.auto.folds import copies_of
@@ -44,6 +46,7 @@ SAMPLE = 50_000  # rows that give knots, and by which columns are screened
 MOST_COLUMNS = 1000  # with curves
 FEWEST_GROUPS = 20  # fewer groups of equal rows are ignored
 LEAST_ROWS = 10  # a word in fewer rows is no level of its own
+FEW_KNOTS, FEW_ROWS = 8, 20_000  # of curves that are tried, too, up to so many rows
 RESOLUTIONS = (4, 8, 16, 32)  # numbers of codes of a numeric column in pairs
 OF_TRIPLES = (4, 8)  # the same in triples
 COARSE = 5  # knots of a numeric column in each product
@@ -107,6 +110,17 @@ class ShownGroups:
     of_rows: Any
 
 
+@record(frozen=True)
+class Pairs:
+    """A race with products of pairs. screened: the columns that were tried. found: the pairs."""
+
+    race: Race
+    columns: list[Screened]
+    products: Products
+    screened: Sequence[int]
+    found: list[set[int]]
+
+
 class Stages:
     """The stages after a race without derived features."""
 
@@ -133,35 +147,55 @@ class Stages:
 
     def _try(self, kinds: str, most_pairs: int) -> None:
         columns = self._columns()
-        numbers = [c.column for c in columns if isinstance(c.column, NumberColumn)]
+        numbers = _curves_of(columns)
         if not numbers and len(columns) < 2 and not self._texts:
             return
         self.tried += ["n-grams"] * bool(self._texts) + ["curves"] * bool(numbers)
         curves = self._stage() if self._texts else self._race
         self._judge(curves)
+        found = [(curves, columns)]
         if numbers:
-            curves = self._stage(tuple(_with(c, (CURVE,)) for c in numbers))
-            self._judge(curves)
+            found = self._curves(columns)
         if kinds == "curves" or not most_pairs or len(columns) < 2:
             return
         self.tried.append("pairs")
+        of_pairs = [pairs for race, columns in found if (pairs := self._pairs(race, columns, most_pairs)) is not None]
+        if of_pairs and kinds != "pairs":
+            self._triples(min(of_pairs, key=lambda pairs: _loss(pairs.race)))
+
+    def _curves(self, columns: list[Screened]) -> list[tuple[Race, list[Screened]]]:
+        """Learn the curves of these columns, with many knots and with few; both, unless one is significantly better."""
+        is_few = len(self._learned.labels) <= FEW_ROWS
+        found = [(self._stage(_curves_of(some)), some)
+                 for some in ([columns, [_with_few_knots(c) for c in columns]] if is_few else [columns])]
+        kept = [some for some in found if not any(self._is_better(other, some[0]) for other, _ in found)]
+        for race, _ in sorted(found, key=lambda some: _loss(some[0])):
+            self._judge(race)
+        return kept
+
+    def _pairs(self, race: Race, columns: list[Screened], most: int) -> "Pairs | None":
+        """Learn pairs that are found by the residuals of a race; None if there are none."""
+        if self._stopped:
+            return None
         screened: Sequence[int] = range(len(columns))
         if len(columns) > MOST_SCREENED:
-            alone = self._gains(curves, columns, [(i,) for i in screened], RESOLUTIONS)
+            alone = self._gains(race, columns, [(i,) for i in screened], RESOLUTIONS)
             screened = sorted(which[0] for _, which, _ in alone[:FEWER_SCREENED])
-        pairs = self._screened(curves, columns, list(combinations(screened, 2)), RESOLUTIONS)[:most_pairs]
-        if pairs and not self._stopped:
-            products = self._products(columns, pairs, fine=True)
-            learned = self._stage(*_derived_of(columns, products))
-            self._judge(learned)
-            if kinds == "pairs":
-                return
-            of_pairs = [set(pair) for _, pair, _ in pairs]
-            sets = sorted({tuple(sorted({*pair, i})) for pair in of_pairs for i in screened if i not in pair})
-            triples = self._screened(learned, columns, sets, OF_TRIPLES)[:TRIPLES]
-            if triples and not self._stopped:
-                products += self._products(columns, triples, fine=False)
-                self._judge(self._stage(*_derived_of(columns, products)))
+        pairs = self._screened(race, columns, list(combinations(screened, 2)), RESOLUTIONS)[:most]
+        if not pairs or self._stopped:
+            return None
+        products = self._products(columns, pairs, fine=True)
+        learned = self._stage(*_derived_of(columns, products))
+        self._judge(learned)
+        return Pairs(learned, columns, products, screened, [{*pair} for _, pair, _ in pairs])
+
+    def _triples(self, pairs: "Pairs") -> None:
+        """Learn triples, of a pair and another column."""
+        sets = sorted({tuple(sorted({*pair, i})) for pair in pairs.found for i in pairs.screened if i not in pair})
+        triples = self._screened(pairs.race, pairs.columns, sets, OF_TRIPLES)[:TRIPLES]
+        if triples and not self._stopped:
+            products = pairs.products + self._products(pairs.columns, triples, fine=False)
+            self._judge(self._stage(*_derived_of(pairs.columns, products)))
 
     @property
     def _stopped(self) -> bool:
@@ -256,7 +290,7 @@ class Stages:
         mean, deviation, count = moments(values)
         if self._followed_by is not None and not deviation and count == len(values):
             return None  # a curve would never tell a later value from this one
-        sizes = sorted({CURVE, COARSE, *RESOLUTIONS, *(q + 1 for q in RESOLUTIONS)})
+        sizes = sorted({CURVE, FEW_KNOTS, COARSE, *RESOLUTIONS, *(q + 1 for q in RESOLUTIONS)})
         at = dict(zip(sizes, map(tuple, knots(values, sizes)), strict=True))
         of_numbers = [
             {q: (codes_of_numbers(rows.values(i), at[q]), len(at[q]) + 1) for q in RESOLUTIONS}
@@ -345,13 +379,18 @@ class Stages:
         """Accept a stage if it is significantly better than the best one so far."""
         if self._stopped or stage is self._best:
             return
-        losses, others = self._losses(stage), self._losses(self._best)
-        before, difference, error = difference_of(losses, others, self._judged.importances, self._judged.copies)
-        is_better = difference + before < LEAST_BETTER * before and difference < -ERRORS * error
-        other, self._best = (self._best, stage) if is_better else (stage, self._best)
+        other, self._best = (self._best, stage) if self._is_better(stage, self._best) else (stage, self._best)
         if not self._validates:
             for c in other.candidates:
                 c.lanes = c.kept = None  # only its predictions are used later
+
+    def _is_better(self, one: Race, other: Race) -> bool:
+        """Whether a race is significantly better than another."""
+        if self._stopped or one is other:
+            return False
+        losses, others = self._losses(one), self._losses(other)
+        before, difference, error = difference_of(losses, others, self._judged.importances, self._judged.copies)
+        return bool(difference + before < LEAST_BETTER * before and difference < -ERRORS * error)
 
     def _losses(self, stage: Race) -> Any:
         """The out-of-fold loss of each row."""
@@ -374,6 +413,22 @@ def _derived_of(columns: Sequence[Screened], products: Products) -> tuple[tuple[
         tuple(_with(columns[i].column, used[i]) for i in order),
         tuple(tuple((place[i], k) for i, k in product) for product in products),
     )
+
+
+def _curves_of(columns: Sequence[Screened]) -> tuple[Column, ...]:
+    return tuple(_with(c.column, (CURVE,)) for c in columns if isinstance(c.column, NumberColumn))
+
+
+def _with_few_knots(c: Screened) -> Screened:
+    """A column whose curve has FEW_KNOTS."""
+    if isinstance(c.column, WordColumn):
+        return c
+    return replace(c, column=replace(c.column, knots={**c.column.knots, CURVE: c.column.knots[FEW_KNOTS]}))
+
+
+def _loss(race: Race) -> float:
+    """That out of fold; inf if nothing was learned."""
+    return inf if race.best is None or race.best.best is None else race.best.best.loss
 
 
 def _with(column: Column, resolutions: Iterable[int]) -> Column:
