@@ -24,7 +24,8 @@ from vwlite.records import record
 if TYPE_CHECKING:
     from vwlite.core.data.derivation import Derivation
 
-CURVE = 64  # knots of a curve
+CURVE = 64  # knots of a curve, or one more
+MOST_CODES = 1000  # knots of a curve of whole numbers that may be codes: each is one
 MOST_LEVELS = 31  # of a column of words in products
 MOST_CELLS = 1 << 22  # of all products of a model
 PARTS_OF_TIME = {
@@ -36,7 +37,7 @@ WORDS = 0  # the resolution of a column of words
 @record(frozen=True)
 class NumberColumn:
     """A column of numbers. missing: whether a missing one has a feature; in models of 0.2.0 some have none. knots: by
-    resolution, which is how many there are at most, or one more."""
+    resolution, which is how many there are at most, or one more; a curve of codes has one for each."""
 
     name: str
     mean: float
@@ -262,7 +263,8 @@ def _column_of(stored: dict[str, Any]) -> Column:
         raise ValueError("a number without a curve")
     for k, at in knots.items():
         rises = all(map(isfinite, at)) and all(a < b for a, b in pairwise(at))
-        if not 1 <= len(at) <= k + 1 <= CURVE + 1 or not rises:
+        most = MOST_CODES if k == CURVE else k + 1
+        if not 1 <= len(at) <= most or k > CURVE or not rises:
             raise ValueError("knots")
     if not (isfinite(mean) and isfinite(deviation) and deviation >= 0 and type(stored["missing"]) is bool):
         raise ValueError("moments")

@@ -11,7 +11,7 @@ cdef extern from "<math.h>":
 cdef enum:
     MOST_FACTORS = 3        # columns of a product
     CORNERS = 8             # 2^MOST_FACTORS: cells that an example can be in
-    MOST_KNOTS = 65         # of a column at one resolution: of 64, with 63 frequent values
+    MOST_KNOTS = 1000       # of a column at one resolution: where whole numbers are codes, as many as there are
     MOST_Z = 4              # standard deviations
 
 

@@ -4,6 +4,8 @@ import csv
 import json
 import math
 import re
+import subprocess
+import sys
 from array import array
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -268,6 +270,39 @@ def test_curves_have_the_knots_that_predict_better(vwlite, tmp_path, shape, rows
     assert [c.name for c in found.columns] == ["a", "b", "c"]
     for column, values in zip(found.columns, zip(*cells, strict=True), strict=True):
         assert [*column.knots[CURVE]] == knots(map(float, values), most)
+
+
+def of_shops(folder, effect) -> Path:
+    """A table of 80 shops whose numbers have no order, and of numbers that have a smooth effect or none."""
+    rng = np.random.default_rng(9)
+    shop, visits, z = rng.integers(0, 80, 1500), rng.integers(0, 200, 1500), rng.normal(size=1500).round(3)
+    names, score = rng.permutation(5000)[:80] + 1000, rng.normal(size=80)
+    y = rng.random(1500) < 1 / (1 + np.exp(-(1.5 * score[shop] if effect == "by shop" else (visits - 100) / 40)))
+    data = folder / "shops.csv"
+    rows = zip(names[shop], visits, visits / 2, z, y.astype(int), strict=True)
+    data.write_text("shop,visits,half,z,y\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    return data
+
+
+def test_whole_numbers_that_are_names_have_a_knot_each(vwlite, tmp_path):
+    """If rows that were not learned say so; and exports read them."""
+    data = of_shops(tmp_path, "by shop")
+    vwlite("train", data, "--label", "y", "--drop", "half", "--derive", "curves", "-m", tmp_path / "m")
+    found = {c.name: c.knots[CURVE] for c in read_model(tmp_path / "m").settings.derived.columns}
+    shops = sorted({float(line.split(",")[0]) for line in data.read_text().splitlines()[1:]})
+    assert [*found["shop"]] == shops and len(found["z"]) <= 65
+    vwlite("export", tmp_path / "m", "--to", "python", "-o", tmp_path / "shops.py")
+    program = subprocess.run(
+        [sys.executable, tmp_path / "shops.py"], input=data.read_text(), capture_output=True, text=True, check=True)
+    expected = vwlite("predict", "-m", tmp_path / "m", data).out.split()
+    assert [*map(float, program.stdout.split())] == pytest.approx([*map(float, expected)], abs=1e-6)
+
+
+def test_numbers_with_a_smooth_effect_are_no_names(vwlite, tmp_path):
+    data = of_shops(tmp_path, "by visits")
+    vwlite("train", data, "--label", "y", "--drop", "shop", "--derive", "curves", "-m", tmp_path / "m")
+    derived = read_model(tmp_path / "m").settings.derived
+    assert derived is None or all(len(c.knots[CURVE]) <= 65 for c in derived.columns)
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])

@@ -19,7 +19,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from itertools import combinations
-from math import inf, log
+from math import inf, isnan, log
 from typing import Any
 
 from vwlite.core.auto.folds import copies_of
@@ -35,7 +35,18 @@ from vwlite.core.auto.screening import (
     sampled_rows,
 )
 from vwlite.core.auto.summary import DataSummary
-from vwlite.derived import CURVE, MOST_LEVELS, PARTS_OF_TIME, WORDS, Column, Derived, NumberColumn, Products, WordColumn
+from vwlite.derived import (
+    CURVE,
+    MOST_CODES,
+    MOST_LEVELS,
+    PARTS_OF_TIME,
+    WORDS,
+    Column,
+    Derived,
+    NumberColumn,
+    Products,
+    WordColumn,
+)
 from vwlite.hashing import absent_hash, namespace_hash
 from vwlite.records import record
 from vwlite.training.auto.auto_data import AutoData
@@ -47,6 +58,7 @@ MOST_COLUMNS = 1000  # with curves
 FEWEST_GROUPS = 20  # fewer groups of equal rows are ignored
 LEAST_ROWS = 10  # a word in fewer rows is no level of its own
 FEW_KNOTS, FEW_ROWS = 8, 20_000  # of curves that are tried, too, up to so many rows
+ROWS_OF_CODE = 3  # at least, on average
 RESOLUTIONS = (4, 8, 16, 32)  # numbers of codes of a numeric column in pairs
 OF_TRIPLES = (4, 8)  # the same in triples
 COARSE = 5  # knots of a numeric column in each product
@@ -63,6 +75,7 @@ class Screened:
     """A column in the rows of the sample. codes: by resolution, the code of each row, and the number of codes."""
 
     column: Column
+    numbers: tuple[float, ...] = ()  # all different ones, if they may be names: whole, and few for so many rows
     codes: dict[int, tuple[Any, int]] = field(default_factory=dict)
     learned: dict[int, tuple[Any, int]] = field(default_factory=dict)  # codes of learned rows, with --validate
 
@@ -164,12 +177,16 @@ class Stages:
             self._triples(min(of_pairs, key=lambda pairs: _loss(pairs.race)))
 
     def _curves(self, columns: list[Screened]) -> list[tuple[Race, list[Screened]]]:
-        """Learn the curves of these columns, with many knots and with few; both, unless one is significantly better."""
+        """Learn the curves of these columns, with many knots and with few; then, beside the better ones, with a knot
+        for each number that may be a code. All of them go on, unless one is significantly better."""
         is_few = len(self._learned.labels) <= FEW_ROWS
         found = [(self._stage(_curves_of(some)), some)
                  for some in ([columns, [_with_few_knots(c) for c in columns]] if is_few else [columns])]
+        if any(c.numbers for c in columns) and not self._stopped:
+            some = [_with_codes(c) for c in min(found, key=lambda one: _loss(one[0]))[1]]
+            found.append((self._stage(_curves_of(some)), some))
         kept = [some for some in found if not any(self._is_better(other, some[0]) for other, _ in found)]
-        for race, _ in sorted(found, key=lambda some: _loss(some[0])):
+        for race, _ in sorted(found, key=lambda one: _loss(one[0])):
             self._judge(race)
         return kept
 
@@ -270,7 +287,7 @@ class Stages:
         _, words, _, _ = scan.facts(i)
         hashes = c.hashes(self._hash_all)
         codes = [{WORDS: (rows.codes(i, hashes), len(c.levels) + 2)} for rows in self._scans(scan, judged)]
-        return Screened(c, *codes) if words else None
+        return Screened(c, (), *codes) if words else None
 
     def _column(self, scan: ColumnScan, judged: ColumnScan, i: int, name: str) -> Screened | None:
         numbers, words, several, distinct = scan.facts(i)
@@ -283,20 +300,23 @@ class Stages:
             levels = sorted(counted)[:MOST_LEVELS]
             hashes = [hash for _, _, hash in levels]
             of_words = [{WORDS: (rows.codes(i, hashes), len(levels) + 2)} for rows in self._scans(scan, judged)]
-            return Screened(WordColumn(name, tuple(word for _, word, _ in levels)), *of_words)
+            return Screened(WordColumn(name, tuple(word for _, word, _ in levels)), (), *of_words)
         if not numbers:
             return None
         values = scan.values(i)
         mean, deviation, count = moments(values)
         if self._followed_by is not None and not deviation and count == len(values):
             return None  # a curve would never tell a later value from this one
-        sizes = sorted({CURVE, FEW_KNOTS, COARSE, *RESOLUTIONS, *(q + 1 for q in RESOLUTIONS)})
+        most = max(min(MOST_CODES, count // ROWS_OF_CODE), CURVE)
+        sizes = sorted({CURVE, FEW_KNOTS, COARSE, *RESOLUTIONS, *(q + 1 for q in RESOLUTIONS), most})
         at = dict(zip(sizes, map(tuple, knots(values, sizes)), strict=True))
         of_numbers = [
             {q: (codes_of_numbers(rows.values(i), at[q]), len(at[q]) + 1) for q in RESOLUTIONS}
             for rows in self._scans(scan, judged)
         ]
-        return Screened(NumberColumn(name, mean, deviation, True, at), *of_numbers)
+        are_whole = len(at[most]) > CURVE + 1 and all(map(float.is_integer, at[most]))
+        are_all = are_whole and len({x for x in values if not isnan(x)}) == len(at[most])
+        return Screened(NumberColumn(name, mean, deviation, True, at), at[most] if are_all else (), *of_numbers)
 
     def _scans(self, scan: ColumnScan, judged: ColumnScan) -> list[ColumnScan]:
         """The scans that give the codes of a column: of judged rows, and of learned ones if these are others."""
@@ -424,6 +444,13 @@ def _with_few_knots(c: Screened) -> Screened:
     if isinstance(c.column, WordColumn):
         return c
     return replace(c, column=replace(c.column, knots={**c.column.knots, CURVE: c.column.knots[FEW_KNOTS]}))
+
+
+def _with_codes(c: Screened) -> Screened:
+    """A column whose curve has a knot for each number, if these may be codes."""
+    if isinstance(c.column, WordColumn) or not c.numbers:
+        return c
+    return replace(c, column=replace(c.column, knots={**c.column.knots, CURVE: c.numbers}))
 
 
 def _loss(race: Race) -> float:
