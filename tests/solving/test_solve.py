@@ -791,7 +791,7 @@ def test_ratios_that_are_not_numbers_are_invalid(vwlite, at):
 def test_steps_that_are_as_small_as_can_be_end(vwlite, at):
     """So far out that no step along the gradient is safe."""
     Path("d").write_text("1 |a x y\n-1 |a z\n")
-    common = ("solve", "d", "--loss", "squared-hinge", "--radius", 1e100, "--max-seconds", 1)
+    common = ("solve", "d", "--loss", "squared-hinge", "--radius", 1e100, "--max-seconds", 0.2)
     for solver in ("eg", "eg-pm", "projected-gradient", "accelerated"):
         vwlite(*common, "--l2", 1e300, "--solver", solver, "--quiet", code=None)
 

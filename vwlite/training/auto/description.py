@@ -18,7 +18,7 @@ from vwlite.training.trainer import finite
 from vwlite.training.verdict import count_of_passes, normalization
 
 ERRORS_APART = 4  # a note says that the last tenth of the rows differs if its loss does so by more standard errors,
-SPREADS_APART = 3  # ... and by more standard deviations of the losses of the tenths before
+SPREADS_APART = 3  # ... and by more standard deviations of the losses of the first eight
 
 
 class Description:
@@ -132,19 +132,20 @@ class Description:
         yield from self._about_last_rows()
 
     def _about_last_rows(self) -> Iterator[str]:
-        """A message if the loss of the last tenth of the rows differs from those of the tenths before."""
+        """A message if the loss of the last tenth of the rows differs from those of the first eight. The ninth counts
+        for neither: curves and products make it like the last one."""
         data, found = self._data, self._outcome.selection
         is_of_all = data.validation is None and data.stream is None and self._outcome.places is None
         if self.best is None or found is None or not is_of_all or data.summary.examples < FEW:
             return
-        (*before, last), errors = zip(*found.losses_of_tenths(self.best.predictions), strict=True)
-        others, error = sum(before) / 9, math.hypot(errors[-1], math.hypot(*errors[:-1]) / 9)
-        spread = math.sqrt(sum((mean - others) ** 2 for mean in before) / 8)
+        (*before, _, last), errors = zip(*found.losses_of_tenths(self.best.predictions), strict=True)
+        others, error = sum(before) / 8, math.hypot(errors[-1], math.hypot(*errors[:8]) / 8)
+        spread = math.sqrt(sum((mean - others) ** 2 for mean in before) / 7)
         if abs(last - others) <= max(ERRORS_APART * error, SPREADS_APART * spread) or data.summary.is_sorted():
             return
         name, scale = called(data.settings.loss), data.labels_as.loss_scale
         yield (
-            f"the last tenth of the rows has a {name} of {last * scale:.4g}, the rows before {others * scale:.4g}: if "
+            f"the last tenth of the rows has a {name} of {last * scale:.4g}, the first eight {others * scale:.4g}: if "
             "they are in the order of time, later rows may be like the last ones; --validate with these chooses the "
             "model by them"
         )
