@@ -6,6 +6,7 @@ from collections.abc import Sequence
 LETTERS = {"d": "day", "m": "month", "b": "month", "B": "month", "Y": "year", "y": "year", "H": "hour", "I": "hour",
            "p": "%p", "M": "minute", "S": "second", "f": "fraction", "z": "offset"}
 NUMBERS = {*"dmYyHMISf"}
+SINCE_1970 = ("seconds", "milliseconds", "microseconds", "nanoseconds")  # that a number may be; each a thousandth
 MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
           "december")
 _PATTERNS = {

@@ -11,7 +11,7 @@ from vwlite.input.decisive import MOST_CLASSES, decisive
 from vwlite.input.diagnostics import IS_NUMBER, shown
 from vwlite.input.schema import CELLS_MISSING, GROUP, SAMPLE, Schema, SchemaError, listed
 from vwlite.names import names_text
-from vwlite.time_formats import ADVISED, LIKELY, typed_formats
+from vwlite.time_formats import ADVISED, LIKELY, SINCE_1970, typed_formats
 
 if TYPE_CHECKING:
     from vwlite.input.written import NumberOptions
@@ -160,7 +160,8 @@ class Sample:
     def _written_label(
         self, name: str, role: str, cells: Mapping[bytes, int], others: Mapping[bytes, int]
     ) -> Finding | None:
-        """The same of labels or importances. A few words that are labels, such as 5 stars, are classes."""
+        """A hint about labels or importances that are numbers with signs, separators or units. Few different labels,
+        such as 5 stars, are classes."""
         if not others or (role == "label" and len(cells) <= MOST_CLASSES):
             return None
         return self._as_written(name, cells, "is a word" if role == "label" else "is no importance")
@@ -252,8 +253,7 @@ def about_equal(name: str, numbers: Iterable[float]) -> str:
 
 def units_since_1970(numbers: Collection[float]) -> str:
     """Which parts of time since 1970 these numbers may be; "": none."""
-    units = enumerate(("seconds", "milliseconds", "microseconds", "nanoseconds"))
-    low, high = min(numbers), max(numbers)
+    low, high, units = min(numbers), max(numbers), enumerate(SINCE_1970)
     return next((unit for k, unit in units if low / 1000**k > FIRST_SECOND and high / 1000**k < LAST_SECOND), "")
 
 

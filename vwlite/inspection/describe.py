@@ -290,12 +290,11 @@ class Description:
             words = list(chain.from_iterable(f.words or [f.column] for f in findings if f.option == option))
             parts += [option, _names([*self._roles.missing_words, *words] if option == "--missing" else words)]
         are_booleans = not self._delimited and {*label["classes"]} == {"true", "false"}  # which are 1 and 0
-        if any(f.reading for f in findings if f.column == label["name"]):  # numbers, with these options
-            pass
-        elif not label["numbers"] and label["distinct"] == 2 and not are_booleans:
+        are_words = not label["numbers"] and not any(f.reading for f in findings if f.column == label["name"])
+        if are_words and label["distinct"] == 2 and not are_booleans:
             rarer = sorted(label["classes"], key=lambda word: (-label["classes"][word], word))
             parts += ["--labels", names_text(in_order(rarer) if positive_of(rarer) else rarer)]
-        elif not label["numbers"] and label["distinct"] > 2:
+        if are_words and label["distinct"] > 2:
             parts += ["--oaa", str(label["distinct"]), "--classes", "auto"]
         parts += ["--on-error", "skip"] if self._bad else []
         stem = os.path.basename(first).split(".")[0] if (first := next(iter(self._data), "-")) != "-" else ""

@@ -30,7 +30,7 @@ from vwlite.inspection.rows import Rows, rows_of
 from vwlite.output.atomic import AtomicFile, commit_together
 from vwlite.output.text import printable
 from vwlite.runs.frame import RunFrame
-from vwlite.time_formats import LIKELY, typed_formats
+from vwlite.time_formats import LIKELY, SINCE_1970, typed_formats
 
 MOST_LABELS = 1000
 MOST_DIFFERENT = 100_000  # rows that are counted
@@ -229,8 +229,8 @@ def _kind_of(number: float) -> str:
     """What a number is, as a time; "": any number."""
     if 19000101 <= number < 21010101 and parts_of_time(b"%d" % number, b"%Y%m%d"):
         return "dates such as 20260131"
-    units = enumerate(("seconds", "milliseconds", "microseconds", "nanoseconds"))
-    return next((f"{unit} since 1970" for k, unit in units if 1e9 <= abs(number) / 1000**k < 1e11), "")
+    of_size = (unit for k, unit in enumerate(SINCE_1970) if 1e9 <= abs(number) / 1000**k < 1e11)
+    return next((f"{unit} since 1970" for unit in of_size), "")
 
 
 def _seconds(value: bytes, format: str = "") -> float:

@@ -177,8 +177,8 @@ class Stages:
             self._triples(min(of_pairs, key=lambda pairs: _loss(pairs.race)))
 
     def _curves(self, columns: list[Screened]) -> list[tuple[Race, list[Screened]]]:
-        """Learn the curves of these columns, with many knots and with few; then, beside the better ones, with a knot
-        for each number that may be a code. All of them go on, unless one is significantly better."""
+        """Learn the curves of these columns, with many knots and with few; then, with the columns of the better ones, a
+        knot for each number that may be a name. Returns those than which none is significantly better."""
         is_few = len(self._learned.labels) <= FEW_ROWS
         found = [(self._stage(_curves_of(some)), some)
                  for some in ([columns, [_with_few_knots(c) for c in columns]] if is_few else [columns])]

@@ -1,6 +1,7 @@
 """Powers of the prediction as features: autolink."""
 
 import struct
+from collections.abc import Iterator
 
 from vwlite.core.vw.gd_flags import GdWithFlags
 from vwlite.vw.layers.base import Current, Layer, Symmetric
@@ -70,11 +71,8 @@ class Autolink(Symmetric):
         start = self.CONSTANT + 4 * e.model
         initial = e.initial
         e.initial += sum(self._get(start + i) * x for i, x in enumerate(powers))
-        g = self.fields.index("G") if "G" in self.fields else 0
-        e.more_audited = [
-            (((start + i) & self.mask) // 4, x, self._get(start + i), self._get(start + i + g))
-            for i, x in enumerate(powers)
-        ]
+        if self.bottom.audit is not None:
+            e.more_audited = [*self._audited(start, powers)]
         rates = self._adapt(e, start, powers) if learns else None
         self.pass_on(e, learns)
         e.initial, e.more_audited = initial, []
@@ -83,6 +81,12 @@ class Autolink(Symmetric):
                 rate = self._get(start + i + len(self.fields))
                 self._put(start + i, self._get(start + i) + stepper.rule.moved * x * rate)
             stepper.rule.more_h = stepper.rule.more_norms = 0.0
+
+    def _audited(self, start: int, powers: list[float]) -> Iterator[tuple[int, float, float, float]]:
+        """The weights of the powers before they are updated, as of `Current.more_audited`."""
+        g = self.fields.index("G") if "G" in self.fields else 0
+        for at, x in enumerate(powers, start):
+            yield (at & self.mask) // 4, x, self._get(at), self._get(at + g)
 
     def _adapt(self, e: Current, start: int, powers: list[float]) -> bool:
         """Add the dloss to the sums of the powers, and tell the rule; whether there is a dloss."""
