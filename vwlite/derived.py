@@ -37,17 +37,25 @@ WORDS = 0  # the resolution of a column of words
 @record(frozen=True)
 class NumberColumn:
     """A column of numbers. missing: whether a missing one has a feature; in models of 0.2.0 some have none. knots: by
-    resolution, which is how many there are at most, or one more; a curve of codes has one for each."""
+    resolution, which is how many there are at most, or one more; a curve of codes has one for each. normal_scores:
+    while it is learned, those of the knots of the curve, between which that of a number is linear; empty: numbers have
+    none. hats: whether the hats of the curve are learned."""
 
     name: str
     mean: float
     deviation: float
     missing: bool
     knots: Mapping[int, tuple[float, ...]]
+    normal_scores: tuple[float, ...] = ()
+    hats: bool = True
 
     @property
     def full_name(self) -> str:
         return self.name
+
+    @property
+    def normal_name(self) -> str:
+        return f"{self.name}~normal"
 
     def names(self, resolution: int) -> list[str]:
         """Those of its codes: hats, and that it is missing."""
@@ -237,11 +245,12 @@ def _as_core_has_it(c: Column, hash_all: bool) -> tuple[Any, ...]:
     if isinstance(c, WordColumn):
         return _bytes(c.name), space, False, c.hashes(hash_all), bool(c.part), absent
     knots = {
-        k: (at, [name_hash(_bytes(name), space, hash_all) for name in c.names(k)[:-1]] if k == CURVE else [])
+        k: (at, [name_hash(_bytes(name), space, hash_all) for name in c.names(k)[:-1]] if k == CURVE and c.hats else [])
         for k, at in sorted(c.knots.items(), key=lambda item: item[0] != CURVE)  # that of the curve is the first
     }
-    number = name_hash(_bytes(c.name), space, hash_all)
-    return _bytes(c.name), space, True, number, c.mean, c.deviation, absent if c.missing else 0, knots
+    number, normal = (name_hash(_bytes(name), space, hash_all) for name in (c.name, c.normal_name))
+    missing = absent if c.missing else 0
+    return _bytes(c.name), space, True, number, c.mean, c.deviation, missing, knots, normal, c.normal_scores
 
 
 def _column_of(stored: dict[str, Any]) -> Column:

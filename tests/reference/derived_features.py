@@ -85,6 +85,23 @@ def knots(values: Iterable[float], k: int) -> list[float]:
     return sorted(frequent | {others[i * (len(others) - 1) // (m - 1)] for i in range(m)})
 
 
+def has_heavy_tails(values: Iterable[float]) -> bool:
+    """More than 8 interquartile ranges between the median and an end. A quantile p is the first value for which at
+    least the share p of all is not above it."""
+    given = sorted(numbers(values))
+    first, middle, third = (given[math.ceil(p * len(given)) - 1] for p in (0.25, 0.5, 0.75))
+    return third > first and max(given[-1] - middle, middle - given[0]) > 8 * (third - first)
+
+
+def share_below(values: Iterable[float], x: float) -> float:
+    """The share of the values below x, with half of those that equal it; at least half a value, at most all but half of
+    one."""
+    given = numbers(values)
+    n = len(given)
+    rank = sum(v < x for v in given) + sum(v == x for v in given) / 2
+    return min(max(rank, 0.5), n - 0.5) / n
+
+
 def hats(x: float, at: Sequence[float]) -> list[tuple[int, float]]:
     """Point 2: the knots around x and their weights, those of weight 0 left out; none of a missing x.
 

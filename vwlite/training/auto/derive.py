@@ -16,7 +16,7 @@ that has changed its sign since then is not accepted, though both halves have it
 """
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import combinations
 from math import inf, isnan, log
@@ -51,6 +51,13 @@ from vwlite.hashing import absent_hash, namespace_hash
 from vwlite.records import record
 from vwlite.training.auto.auto_data import AutoData
 from vwlite.training.auto.data import Batches
+from vwlite.training.auto.normal_scores import (
+    FEWEST_KNOTS,
+    has_heavy_tails,
+    scores_of_knots,
+    with_normal_scores,
+    without_shared_keys,
+)
 from vwlite.training.auto.race import FEW_PASSES, Race
 
 SAMPLE = 50_000  # rows that give knots, and by which columns are screened
@@ -67,15 +74,18 @@ TRIPLES = 20  # are accepted at most
 MOST_SCREENED = 400  # columns; if there are more, only the FEWER_SCREENED with the largest gain alone are screened
 FEWER_SCREENED = 100
 LEAST_BETTER = 0.999  # a stage is accepted if its loss is less than this times the loss of the best one before,
-ERRORS = 2.0  # ... by more than so many standard errors of the difference
+ERRORS = 2.0  # ... by more than so many standard errors of the difference, or, ...
+ERRORS_OF_LINES = 0.0  # ... if it has not more features, by more than so many
 
 
 @record
 class Screened:
-    """A column in the rows of the sample. codes: by resolution, the code of each row, and the number of codes."""
+    """A column in the rows of the sample. codes: by resolution, the code of each row, and the number of codes.
+    normal_scores: of the knots that its curve may have; empty: it has none."""
 
     column: Column
     numbers: tuple[float, ...] = ()  # all different ones, if they may be names: whole, and few for so many rows
+    normal_scores: Mapping[float, float] = field(default_factory=dict)
     codes: dict[int, tuple[Any, int]] = field(default_factory=dict)
     learned: dict[int, tuple[Any, int]] = field(default_factory=dict)  # codes of learned rows, with --validate
 
@@ -148,6 +158,7 @@ class Stages:
         self._order, self._times, self._texts = [*roles], [x for x, role in roles.items() if role == "time"], texts
         self.tried: list[str] = []  # n-grams, curves, pairs
         self.groups: ShownGroups | None = None
+        self._keys = next((c.kept.keys for c in race.candidates if c.kept is not None), ())
         self._best, self._validates = race, race.data.validation is not None
         folds = race.selection.folds_in_file if race.selection is not None and not self._validates else None
         self._learned = ScreenedRows.of(race.data, race.data.summary, folds)
@@ -179,16 +190,21 @@ class Stages:
     def _curves(self, columns: list[Screened]) -> list[tuple[Race, list[Screened]]]:
         """Learn the curves of these columns, with many knots and with few; then, with the columns of the better ones, a
         knot for each number that may be a name. Returns those than which none is significantly better."""
-        is_few = len(self._learned.labels) <= FEW_ROWS
-        found = [(self._stage(_curves_of(some)), some)
-                 for some in ([columns, [_with_few_knots(c) for c in columns]] if is_few else [columns])]
+        found = [self._curves_stage(columns)]
+        if self._is_small:
+            found.append(self._curves_stage([_with_few_knots(c) for c in columns]))
+            if any(c.normal_scores for c in columns):
+                found.append(self._curves_stage([_without_hats(c) for c in columns]))
+                self._judge(found[-1][0], errors=ERRORS_OF_LINES)
         if any(c.numbers for c in columns) and not self._stopped:
-            some = [_with_codes(c) for c in min(found, key=lambda one: _loss(one[0]))[1]]
-            found.append((self._stage(_curves_of(some)), some))
+            found.append(self._curves_stage([_with_codes(c) for c in min(found, key=lambda one: _loss(one[0]))[1]]))
         kept = [some for some in found if not any(self._is_better(other, some[0]) for other, _ in found)]
         for race, _ in sorted(found, key=lambda one: _loss(one[0])):
             self._judge(race)
         return kept
+
+    def _curves_stage(self, columns: list[Screened]) -> tuple[Race, list[Screened]]:
+        return self._stage(_curves_of(columns)), columns
 
     def _pairs(self, race: Race, columns: list[Screened], most: int) -> "Pairs | None":
         """Learn pairs that are found by the residuals of a race; None if there are none."""
@@ -213,6 +229,10 @@ class Stages:
         if triples and not self._stopped:
             products = pairs.products + self._products(pairs.columns, triples, fine=False)
             self._judge(self._stage(*_derived_of(pairs.columns, products)))
+
+    @property
+    def _is_small(self) -> bool:
+        return len(self._learned.labels) <= FEW_ROWS
 
     @property
     def _stopped(self) -> bool:
@@ -287,7 +307,7 @@ class Stages:
         _, words, _, _ = scan.facts(i)
         hashes = c.hashes(self._hash_all)
         codes = [{WORDS: (rows.codes(i, hashes), len(c.levels) + 2)} for rows in self._scans(scan, judged)]
-        return Screened(c, (), *codes) if words else None
+        return Screened(c, (), {}, *codes) if words else None
 
     def _column(self, scan: ColumnScan, judged: ColumnScan, i: int, name: str) -> Screened | None:
         numbers, words, several, distinct = scan.facts(i)
@@ -300,7 +320,7 @@ class Stages:
             levels = sorted(counted)[:MOST_LEVELS]
             hashes = [hash for _, _, hash in levels]
             of_words = [{WORDS: (rows.codes(i, hashes), len(levels) + 2)} for rows in self._scans(scan, judged)]
-            return Screened(WordColumn(name, tuple(word for _, word, _ in levels)), (), *of_words)
+            return Screened(WordColumn(name, tuple(word for _, word, _ in levels)), (), {}, *of_words)
         if not numbers:
             return None
         values = scan.values(i)
@@ -316,7 +336,11 @@ class Stages:
         ]
         are_whole = len(at[most]) > CURVE + 1 and all(map(float.is_integer, at[most]))
         are_all = are_whole and len({x for x in values if not isnan(x)}) == len(at[most])
-        return Screened(NumberColumn(name, mean, deviation, True, at), at[most] if are_all else (), *of_numbers)
+        curves = {*at[CURVE], *at[FEW_KNOTS], *(at[most] if are_all else ())}
+        is_heavy = len(at[CURVE]) > FEWEST_KNOTS and has_heavy_tails(values)
+        scores = scores_of_knots(values, curves) if is_heavy else {}
+        column = with_normal_scores(NumberColumn(name, mean, deviation, True, at), scores)
+        return Screened(column, at[most] if are_all else (), scores, *of_numbers)
 
     def _scans(self, scan: ColumnScan, judged: ColumnScan) -> list[ColumnScan]:
         """The scans that give the codes of a column: of judged rows, and of learned ones if these are others."""
@@ -383,7 +407,7 @@ class Stages:
 
     def _stage(self, columns: tuple[Column, ...] = (), products: Products = ()) -> Race:
         """Learn a race with these features, and with n-grams of texts."""
-        stage = self._race.with_derived(Derived(columns, products, self._texts))
+        stage = self._race.with_derived(self._derived(columns, products))
         summary = stage.data.summary
         for batch in self._batches:
             if self._stopped:
@@ -395,22 +419,25 @@ class Stages:
         stage.learn(drawn.examples, FEW_PASSES)
         return stage
 
-    def _judge(self, stage: Race) -> None:
+    def _derived(self, columns: tuple[Column, ...], products: Products) -> Derived:
+        return without_shared_keys(Derived(columns, products, self._texts), self._race.data.settings, self._keys)
+
+    def _judge(self, stage: Race, errors: float = ERRORS) -> None:
         """Accept a stage if it is significantly better than the best one so far."""
         if self._stopped or stage is self._best:
             return
-        other, self._best = (self._best, stage) if self._is_better(stage, self._best) else (stage, self._best)
+        other, self._best = (self._best, stage) if self._is_better(stage, self._best, errors) else (stage, self._best)
         if not self._validates:
             for c in other.candidates:
                 c.lanes = c.kept = None  # only its predictions are used later
 
-    def _is_better(self, one: Race, other: Race) -> bool:
+    def _is_better(self, one: Race, other: Race, errors: float = ERRORS) -> bool:
         """Whether a race is significantly better than another."""
         if self._stopped or one is other:
             return False
         losses, others = self._losses(one), self._losses(other)
         before, difference, error = difference_of(losses, others, self._judged.importances, self._judged.copies)
-        return bool(difference + before < LEAST_BETTER * before and difference < -ERRORS * error)
+        return bool(difference + before < LEAST_BETTER * before and difference < -errors * error)
 
     def _losses(self, stage: Race) -> Any:
         """The out-of-fold loss of each row."""
@@ -443,14 +470,24 @@ def _with_few_knots(c: Screened) -> Screened:
     """A column whose curve has FEW_KNOTS."""
     if isinstance(c.column, WordColumn):
         return c
-    return replace(c, column=replace(c.column, knots={**c.column.knots, CURVE: c.column.knots[FEW_KNOTS]}))
+    return _with_curve(c, c.column, c.column.knots[FEW_KNOTS])
+
+
+def _without_hats(c: Screened) -> Screened:
+    """A column without the hats of its curve, but with its normal score."""
+    return c if isinstance(c.column, WordColumn) else replace(c, column=replace(c.column, hats=False))
 
 
 def _with_codes(c: Screened) -> Screened:
     """A column whose curve has a knot for each number, if these may be codes."""
     if isinstance(c.column, WordColumn) or not c.numbers:
         return c
-    return replace(c, column=replace(c.column, knots={**c.column.knots, CURVE: c.numbers}))
+    return _with_curve(c, c.column, c.numbers)
+
+
+def _with_curve(c: Screened, column: NumberColumn, knots: tuple[float, ...]) -> Screened:
+    column = replace(column, knots={**column.knots, CURVE: knots})
+    return replace(c, column=with_normal_scores(column, c.normal_scores))
 
 
 def _loss(race: Race) -> float:

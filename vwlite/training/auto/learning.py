@@ -19,6 +19,7 @@ from vwlite.output.shell_words import quoted
 from vwlite.runs.options import PAIRS
 from vwlite.training.auto.auto_data import AutoData, detached
 from vwlite.training.auto.data import Batches, DrawnExamples
+from vwlite.training.auto.normal_scores import without_normal_scores
 from vwlite.training.auto.race import Features, Outcome, Race
 from vwlite.training.auto.selection import Drawn
 from vwlite.training.auto.stream import Stream
@@ -191,7 +192,7 @@ class StreamLearning:
         found = SampleLearning(self._race).find(batches, data.summary, data.counts, data.summary.examples)
         if found.features.without is not None:
             assert found.summary is not None
-            data.summary = found.summary
+            data.summary, data.settings = found.summary, without_normal_scores(data.settings)
         return found.features
 
     def begin(self, sample: Callable[[], Iterable[Batch]], names: Iterable[str] = ()) -> Stream:
