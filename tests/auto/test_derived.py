@@ -367,6 +367,40 @@ def test_a_model_goes_on(vwlite, bent, of_bent, tmp_path):
     assert vwlite("info", tmp_path / "more").out.count("derived") == 1
 
 
+def of_products(path: Path, n: int, *, sharp: bool) -> Path:
+    """Rows of three numbers, whose label depends on the product of the first two; sharp: on its sign."""
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(n, 3))
+    product = x[:, 0] * x[:, 1]
+    y = rng.random(n) < 1 / (1 + np.exp(-2 * (np.sign(product) if sharp else product)))
+    rows = ([*(f"{v:.4f}" for v in row), int(label)] for row, label in zip(x, y, strict=True))
+    return written(path, ["a", "b", "c", "y"], rows)
+
+
+def resolutions_of_pairs(model: Path) -> list[int]:
+    products = read_model(str(model)).settings.derived.products
+    assert {tuple(c for c, _ in product) for product in products} == {(0, 1)}
+    return sorted(k for product in products for k in {k for _, k in product})
+
+
+@pytest.mark.parametrize("sharp", [True, False])
+def test_pairs_with_sharp_corners_get_more_knots(vwlite, tmp_path, monkeypatch, sharp):
+    """The first resolution is that with the largest gain; the next one is finer, where the residuals still need it."""
+    train, test = of_products(tmp_path / "a.csv", 2000, sharp=sharp), of_products(tmp_path / "b.csv", 3000, sharp=sharp)
+    losses = []
+    for name in ("finer", "first"):
+        vwlite("train", train, "--label", "y", "--derive", "pairs", "-m", tmp_path / name)
+        found = json.loads(vwlite("evaluate", "-m", tmp_path / name, test, "--json").out)
+        losses.append(found["measures"]["log_loss"]["value"])
+        monkeypatch.setattr("vwlite.training.auto.derive.Stages._finer", lambda self, pairs: None)
+    finer, first = (resolutions_of_pairs(tmp_path / name) for name in ("finer", "first"))
+    if not sharp:
+        assert finer == first and losses[0] == losses[1]
+        return
+    assert finer[:-1] == first and finer[-1] > max(first)
+    assert losses[0] < losses[1] - 0.01
+
+
 @pytest.mark.parametrize("classes", [2, 3])
 def test_new_products_of_a_model_that_goes_on_begin_with_the_scale_1(vwlite, tmp_path, classes):
     """Then the first example moves them all alike, however small their values are: by u M x / (|g x| N)."""

@@ -135,13 +135,13 @@ class ShownGroups:
 
 @record(frozen=True)
 class Pairs:
-    """A race with products of pairs. screened: the columns that were tried. found: the pairs."""
+    """A race with products of pairs. screened: the columns that were tried. found: the pairs, as from `_gains`."""
 
     race: Race
     columns: list[Screened]
     products: Products
     screened: Sequence[int]
-    found: list[set[int]]
+    found: Sequence[tuple[float, tuple[int, ...], int]]
 
 
 class Stages:
@@ -218,17 +218,34 @@ class Stages:
         if not pairs or self._stopped:
             return None
         products = self._products(columns, pairs, fine=True)
-        learned = self._stage(*_derived_of(columns, products))
-        self._judge(learned)
-        return Pairs(learned, columns, products, screened, [{*pair} for _, pair, _ in pairs])
+        found = Pairs(self._learn_products(columns, products), columns, products, screened, pairs)
+        finer = self._finer(found)
+        return found if finer is None else min(found, finer, key=lambda pairs: _loss(pairs.race))
+
+    def _finer(self, pairs: "Pairs") -> "Pairs | None":
+        """The pairs with more knots, where the residuals of these pairs need them; None if they need none."""
+        known = {pair: resolution for _, pair, resolution in pairs.found}
+        gains = self._gains(pairs.race, pairs.columns, list(known), RESOLUTIONS) if not self._stopped else []
+        sharp = [x for x in gains if x[0] >= LEAST_GAIN and x[2] > known[x[1]]]
+        if not sharp or self._stopped:
+            return None
+        more = [product for product in self._products(pairs.columns, sharp, fine=True) if product not in pairs.products]
+        products = tuple(sorted((*pairs.products, *more), key=lambda product: [c for c, _ in product]))
+        return replace(pairs, race=self._learn_products(pairs.columns, products), products=products)
 
     def _triples(self, pairs: "Pairs") -> None:
         """Learn triples, of a pair and another column."""
-        sets = sorted({tuple(sorted({*pair, i})) for pair in pairs.found for i in pairs.screened if i not in pair})
+        found = [{*pair} for _, pair, _ in pairs.found]
+        sets = sorted({tuple(sorted({*pair, i})) for pair in found for i in pairs.screened if i not in pair})
         triples = self._screened(pairs.race, pairs.columns, sets, OF_TRIPLES)[:TRIPLES]
         if triples and not self._stopped:
-            products = pairs.products + self._products(pairs.columns, triples, fine=False)
-            self._judge(self._stage(*_derived_of(pairs.columns, products)))
+            self._learn_products(pairs.columns, pairs.products + self._products(pairs.columns, triples, fine=False))
+
+    def _learn_products(self, columns: Sequence[Screened], products: Products) -> Race:
+        """Learn a stage with these products, and judge it."""
+        race = self._stage(*_derived_of(columns, products))
+        self._judge(race)
+        return race
 
     @property
     def _is_small(self) -> bool:
