@@ -31,22 +31,24 @@ MOST_CELLS = 1 << 22  # of all products of a model
 PARTS_OF_TIME = {
     "hour": tuple(map(str, range(24))), "weekday": tuple(map(str, range(1, 8))), "month": tuple(map(str, range(1, 13))),
 }
+MOST_Z = 4.0  # standard deviations: standardized values are clipped to this
 WORDS = 0  # the resolution of a column of words
 
 
 @record(frozen=True)
 class NumberColumn:
     """A column of numbers. missing: whether a missing one has a feature; in models of 0.2.0 some have none. knots: by
-    resolution, which is how many there are at most, or one more; a curve of codes has one for each. normal_scores:
-    while it is learned, those of the knots of the curve, between which that of a number is linear; empty: numbers have
-    none. hats: whether the hats of the curve are learned."""
+    resolution, which is how many there are at most, or one more; a curve of codes has one for each.
+
+    While it is learned: rescaled: the knots of the curve in another scale, between which numbers are linear; empty: it
+    has none. hats: whether the hats of the curve are features."""
 
     name: str
     mean: float
     deviation: float
     missing: bool
     knots: Mapping[int, tuple[float, ...]]
-    normal_scores: tuple[float, ...] = ()
+    rescaled: tuple[float, ...] = ()
     hats: bool = True
 
     @property
@@ -54,8 +56,8 @@ class NumberColumn:
         return self.name
 
     @property
-    def normal_name(self) -> str:
-        return f"{self.name}~normal"
+    def rescaled_name(self) -> str:
+        return f"{self.name}~rescaled"
 
     def names(self, resolution: int) -> list[str]:
         """Those of its codes: hats, and that it is missing."""
@@ -248,9 +250,9 @@ def _as_core_has_it(c: Column, hash_all: bool) -> tuple[Any, ...]:
         k: (at, [name_hash(_bytes(name), space, hash_all) for name in c.names(k)[:-1]] if k == CURVE and c.hats else [])
         for k, at in sorted(c.knots.items(), key=lambda item: item[0] != CURVE)  # that of the curve is the first
     }
-    number, normal = (name_hash(_bytes(name), space, hash_all) for name in (c.name, c.normal_name))
+    number, rescaled = (name_hash(_bytes(name), space, hash_all) for name in (c.name, c.rescaled_name))
     missing = absent if c.missing else 0
-    return _bytes(c.name), space, True, number, c.mean, c.deviation, missing, knots, normal, c.normal_scores
+    return _bytes(c.name), space, True, number, c.mean, c.deviation, missing, knots, rescaled, c.rescaled
 
 
 def _column_of(stored: dict[str, Any]) -> Column:

@@ -31,8 +31,8 @@ cdef struct Column:
     double mean, deviation  # of z; deviation 0: there is no curve
     uint32_t missing        # the hash of the feature of a missing cell; 0: none
     size_t first_knots, resolutions     # in `knots`; the first one is that of its curve
-    uint32_t normal_hash    # of the feature of its normal score
-    float* normal           # owned; [knots of its curve] the normal scores of these; NULL: it has none
+    uint32_t rescaled_hash  # of the feature of its rescaled value
+    float* rescaled         # owned; [knots of its curve] these in another scale; NULL: it has none
     size_t levels           # of words
     bint is_part            # each word is one of the levels; other words of the namespace are those of other columns
     size_t first_level      # in `level_hash`
@@ -114,7 +114,7 @@ cdef class Derivation:
     cdef bint has_key_max       # whether the key 2^32 - 1 is one of them
     cdef int unit_bits
 
-    cdef object set_normal_scores(self, Column* c, hash, scores)
+    cdef object set_rescaled(self, Column* c, hash, values)
     cdef object find_spaces(self)
     cdef object set_products(self, columns, products, at)
     cdef void add_unit(self, uint32_t key) noexcept nogil

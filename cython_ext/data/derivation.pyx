@@ -2,11 +2,10 @@
 
 A number x between the knots a <= x < b has two hats, 1 - w and w, w = (x - a) / (b - a); outside of all knots the nearest
 one alone has 1. (Linear B-splines: Friedman. Multivariate Adaptive Regression Splines. Annals of Statistics 1991.) A
-column that is curved has its standardized value z and its hats as features, in place of x; while a column with heavy tails
-is learned, it has a normal score, too, which is linear between its values at the knots. A product has the outer product of what its
-columns have, each at a resolution of its own: hats of a number, the level of a word, and a code of
-its own for what is missing. (Lou, Caruana, Gehrke, Hooker. Accurate Intelligible Models with Pairwise Interactions.
-KDD 2013.)
+column that is curved has its standardized value z and its hats as features, in place of x; while it is learned, it may have a
+rescaled value, too, which is linear between those of the knots. A product has the outer product of what its columns have,
+each at a resolution of its own: hats of a number, the level of a word, and a code of its own for what is missing. (Lou,
+Caruana, Gehrke, Hooker. Accurate Intelligible Models with Pairwise Interactions. KDD 2013.)
 
 A line of a table has a namespace for each column that is not empty, and batches for it have the hashes of these,
 and zeros. What is not derived stays as it is, first and in the order of the line, without zeros; features that have the
@@ -36,8 +35,8 @@ cdef class Derivation:
 
     columns: of each its namespace as bytes and the hash of that; then, for a number, `True`, the hash of its feature, mean,
     standard deviation, the hash of the feature of a missing one (0: none), its knots by resolution as (knots, hashes of hats),
-    of which the first are those of its curve, the hash of the feature of its normal score, and the normal scores of the knots
-    of its curve (empty: it has none); for a word, `False`, the hashes of its levels, whether these are all
+    of which the first are those of its curve, the hash of the feature of its rescaled value, and the rescaled knots of
+    its curve (empty: it has none); for a word, `False`, the hashes of its levels, whether these are all
     that it may be, of several words in its namespace, such as the hours of a time, and the hash of the feature of an absent
     one, which may stand behind words. Columns of a namespace are in a row.
     products: the factors of each as (column, resolution), and of each factor the names of its codes as bytes; names are
@@ -84,7 +83,7 @@ cdef class Derivation:
                     for j, hash in enumerate(hashes):
                         knots.hash[j] = hash
             if column[9]:
-                self.set_normal_scores(c, column[8], column[9])
+                self.set_rescaled(c, column[8], column[9])
         self.find_spaces()
         self.set_products(columns, products, at)
 
@@ -94,7 +93,7 @@ cdef class Derivation:
             free(self.knots[i].at)
             free(self.knots[i].hash)
         for i in range(self.count if self.columns != NULL else 0):
-            free(self.columns[i].normal)
+            free(self.columns[i].rescaled)
         free(self.columns)
         free(self.knots)
         free(self.level_hash)
@@ -104,13 +103,13 @@ cdef class Derivation:
         free(self.space_of)
         free(self.units)
 
-    cdef object set_normal_scores(self, Column* c, hash, scores):
+    cdef object set_rescaled(self, Column* c, hash, values):
         cdef size_t i
-        if <size_t>len(scores) != self.knots[c.first_knots].count:
-            raise ValueError("as many normal scores as knots")
-        c.normal_hash, c.normal = hash, <float*>allocated(len(scores), sizeof(float))
-        for i, x in enumerate(scores):
-            c.normal[i] = x
+        if <size_t>len(values) != self.knots[c.first_knots].count:
+            raise ValueError("a rescaled value for each knot")
+        c.rescaled_hash, c.rescaled = hash, <float*>allocated(len(values), sizeof(float))
+        for i, x in enumerate(values):
+            c.rescaled[i] = x
 
     cdef object find_spaces(self):
         """The table of namespaces."""
@@ -318,7 +317,7 @@ cdef class Derivation:
                     place.code, place.weight = <uint32_t>low + 1, 0
 
     cdef void add_curve(self, size_t i, DerivedLine* out) noexcept nogil:
-        """The features of a number with a curve: z, hats and a normal score, or the one of a missing number."""
+        """The features of a number with a curve: z, hats and a rescaled value, or the one of a missing number."""
         cdef Column* c = &self.columns[i]
         cdef Knots* knots
         cdef Place* place
@@ -334,8 +333,8 @@ cdef class Derivation:
                 add(out, knots.hash[place.code], 1 - place.weight)
                 if place.weight != 0:
                     add(out, knots.hash[place.code + 1], place.weight)
-            if c.normal != NULL:
-                add(out, c.normal_hash, normal_score(c, place))
+            if c.rescaled != NULL:
+                add(out, c.rescaled_hash, rescaled_value(c, place))
         end_span(out, c.letter, c.space)
 
     cdef void add_product(self, const Product* p, DerivedLine* out) noexcept nogil:
@@ -396,12 +395,12 @@ cdef class Derivation:
         return found
 
 
-cdef inline float normal_score(const Column* c, const Place* place) noexcept nogil:
+cdef inline float rescaled_value(const Column* c, const Place* place) noexcept nogil:
     """That of a number at this place on its curve."""
-    cdef double at = c.normal[place.code]
+    cdef double at = c.rescaled[place.code]
     if place.weight == 0:
         return <float>at
-    return <float>(at + place.weight * (<double>c.normal[place.code + 1] - at))
+    return <float>(at + place.weight * (<double>c.rescaled[place.code + 1] - at))
 
 
 cdef inline void add(DerivedLine* out, uint32_t hash, float value) noexcept nogil:

@@ -93,6 +93,18 @@ def has_heavy_tails(values: Iterable[float]) -> bool:
     return third > first and max(given[-1] - middle, middle - given[0]) > 8 * (third - first)
 
 
+def sentinel_of(values: Iterable[float]) -> float | None:
+    """Of more than 20 different numbers the most frequent one, the least of several, if it is at least 3 % of all, and
+    beyond the others by more than their range."""
+    count = Counter(numbers(values))
+    most = min(count, key=lambda x: (-count[x], x))
+    others = [x for x in count if x != most]
+    if len(count) <= 20 or 100 * count[most] < 3 * count.total():
+        return None
+    beyond = max(min(others) - most, most - max(others))
+    return most if beyond > max(others) - min(others) else None
+
+
 def share_below(values: Iterable[float], x: float) -> float:
     """The share of the values below x, with half of those that equal it; at least half a value, at most all but half of
     one."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.derived import CURVE, PARTS_OF_TIME, Derived, NumberColumn, WordColumn
+from vwlite.derived import CURVE, MOST_Z, PARTS_OF_TIME, Derived, NumberColumn, WordColumn
 from vwlite.errors import DataError
 from vwlite.hashing import feature_hash
 from vwlite.input.schema import OPTIONAL, Schema
@@ -26,7 +26,6 @@ from vwlite.names import absent_name, namespace_of
 from vwlite.output.text import shown
 from vwlite.records import record
 
-MOST_Z = 4.0  # standardized values are clipped to this
 Numbers = np.ndarray[Any, Any]
 
 

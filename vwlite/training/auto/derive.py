@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import combinations
 from math import inf, isnan, log
-from typing import Any
+from typing import Any, NamedTuple
 
 from vwlite.core.auto.folds import copies_of
 from vwlite.core.auto.screening import (
@@ -51,14 +51,8 @@ from vwlite.hashing import absent_hash, namespace_hash
 from vwlite.records import record
 from vwlite.training.auto.auto_data import AutoData
 from vwlite.training.auto.data import Batches
-from vwlite.training.auto.normal_scores import (
-    FEWEST_KNOTS,
-    has_heavy_tails,
-    scores_of_knots,
-    with_normal_scores,
-    without_shared_keys,
-)
 from vwlite.training.auto.race import FEW_PASSES, Race
+from vwlite.training.auto.rescaled import Scale, with_rescaled, without_shared_keys
 
 SAMPLE = 50_000  # rows that give knots, and by which columns are screened
 MOST_COLUMNS = 1000  # with curves
@@ -81,11 +75,12 @@ ERRORS_OF_LINES = 0.0  # ... if it has not more features, by more than so many
 @record
 class Screened:
     """A column in the rows of the sample. codes: by resolution, the code of each row, and the number of codes.
-    normal_scores: of the knots that its curve may have; empty: it has none."""
+    rescaled: by knot that its curve may have; empty: it has none."""
 
     column: Column
     numbers: tuple[float, ...] = ()  # all different ones, if they may be names: whole, and few for so many rows
-    normal_scores: Mapping[float, float] = field(default_factory=dict)
+    has_missing: bool = False
+    rescaled: Mapping[float, float] = field(default_factory=dict)
     codes: dict[int, tuple[Any, int]] = field(default_factory=dict)
     learned: dict[int, tuple[Any, int]] = field(default_factory=dict)  # codes of learned rows, with --validate
 
@@ -133,6 +128,22 @@ class ShownGroups:
     of_rows: Any
 
 
+class Codes(NamedTuple):
+    """Columns of whole numbers that predict better with a knot for each. loss: with these knots, and before."""
+
+    columns: list[str]
+    loss: float
+    before: float
+
+
+class Sentinel(NamedTuple):
+    """A number that may stand for a missing one. share: of the numbers of its column."""
+
+    column: str
+    value: float
+    share: float
+
+
 @record(frozen=True)
 class Pairs:
     """A race with products of pairs. screened: the columns that were tried. found: the pairs, as from `_gains`."""
@@ -158,6 +169,8 @@ class Stages:
         self._order, self._times, self._texts = [*roles], [x for x, role in roles.items() if role == "time"], texts
         self.tried: list[str] = []  # n-grams, curves, pairs
         self.groups: ShownGroups | None = None
+        self.sentinels: list[Sentinel] = []
+        self.codes: Codes | None = None
         self._keys = next((c.kept.keys for c in race.candidates if c.kept is not None), ())
         self._best, self._validates = race, race.data.validation is not None
         folds = race.selection.folds_in_file if race.selection is not None and not self._validates else None
@@ -193,11 +206,16 @@ class Stages:
         found = [self._curves_stage(columns)]
         if self._is_small:
             found.append(self._curves_stage([_with_few_knots(c) for c in columns]))
-            if any(c.normal_scores for c in columns):
+            if any(c.rescaled or c.has_missing for c in columns):
                 found.append(self._curves_stage([_without_hats(c) for c in columns]))
                 self._judge(found[-1][0], errors=ERRORS_OF_LINES)
-        if any(c.numbers for c in columns) and not self._stopped:
-            found.append(self._curves_stage([_with_codes(c) for c in min(found, key=lambda one: _loss(one[0]))[1]]))
+        names = [c.column.name for c in columns if c.numbers]
+        if names and not self._stopped:
+            race, better = min(found, key=lambda one: _loss(one[0]))
+            of_codes = self._curves_stage([_with_codes(c) for c in better])
+            if self._is_better(of_codes[0], race):
+                self.codes = Codes(names, of_codes[0].shown_loss(of_codes[0].best), race.shown_loss(race.best))
+            found.append(of_codes)
         kept = [some for some in found if not any(self._is_better(other, some[0]) for other, _ in found)]
         for race, _ in sorted(found, key=lambda one: _loss(one[0])):
             self._judge(race)
@@ -324,7 +342,7 @@ class Stages:
         _, words, _, _ = scan.facts(i)
         hashes = c.hashes(self._hash_all)
         codes = [{WORDS: (rows.codes(i, hashes), len(c.levels) + 2)} for rows in self._scans(scan, judged)]
-        return Screened(c, (), {}, *codes) if words else None
+        return Screened(c, (), False, {}, *codes) if words else None
 
     def _column(self, scan: ColumnScan, judged: ColumnScan, i: int, name: str) -> Screened | None:
         numbers, words, several, distinct = scan.facts(i)
@@ -337,7 +355,7 @@ class Stages:
             levels = sorted(counted)[:MOST_LEVELS]
             hashes = [hash for _, _, hash in levels]
             of_words = [{WORDS: (rows.codes(i, hashes), len(levels) + 2)} for rows in self._scans(scan, judged)]
-            return Screened(WordColumn(name, tuple(word for _, word, _ in levels)), (), {}, *of_words)
+            return Screened(WordColumn(name, tuple(word for _, word, _ in levels)), (), False, {}, *of_words)
         if not numbers:
             return None
         values = scan.values(i)
@@ -354,10 +372,12 @@ class Stages:
         are_whole = len(at[most]) > CURVE + 1 and all(map(float.is_integer, at[most]))
         are_all = are_whole and len({x for x in values if not isnan(x)}) == len(at[most])
         curves = {*at[CURVE], *at[FEW_KNOTS], *(at[most] if are_all else ())}
-        is_heavy = len(at[CURVE]) > FEWEST_KNOTS and has_heavy_tails(values)
-        scores = scores_of_knots(values, curves) if is_heavy else {}
-        column = with_normal_scores(NumberColumn(name, mean, deviation, True, at), scores)
-        return Screened(column, at[most] if are_all else (), scores, *of_numbers)
+        scale = Scale(values)
+        if scale.sentinel is not None:
+            self.sentinels.append(Sentinel(name, scale.sentinel, scale.share))
+        rescaled = scale.of_knots(curves)
+        column = with_rescaled(NumberColumn(name, mean, deviation, True, at), rescaled)
+        return Screened(column, at[most] if are_all else (), count < len(values), rescaled, *of_numbers)
 
     def _scans(self, scan: ColumnScan, judged: ColumnScan) -> list[ColumnScan]:
         """The scans that give the codes of a column: of judged rows, and of learned ones if these are others."""
@@ -491,7 +511,7 @@ def _with_few_knots(c: Screened) -> Screened:
 
 
 def _without_hats(c: Screened) -> Screened:
-    """A column without the hats of its curve, but with its normal score."""
+    """A column without the hats of its curve, but with its rescaled value."""
     return c if isinstance(c.column, WordColumn) else replace(c, column=replace(c.column, hats=False))
 
 
@@ -499,12 +519,12 @@ def _with_codes(c: Screened) -> Screened:
     """A column whose curve has a knot for each number, if these may be codes."""
     if isinstance(c.column, WordColumn) or not c.numbers:
         return c
-    return _with_curve(c, c.column, c.numbers)
+    return _with_curve(c, replace(c.column, hats=True), c.numbers)
 
 
 def _with_curve(c: Screened, column: NumberColumn, knots: tuple[float, ...]) -> Screened:
     column = replace(column, knots={**column.knots, CURVE: knots})
-    return replace(c, column=with_normal_scores(column, c.normal_scores))
+    return replace(c, column=with_rescaled(column, c.rescaled))
 
 
 def _loss(race: Race) -> float:

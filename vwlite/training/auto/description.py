@@ -127,8 +127,7 @@ class Description:
         best = self.best
         if best is not None and best.best is not None and best.best.loss >= self._data.baseline:
             yield "on examples that took no part in its choice, the model is no better than the best constant"
-        if self._features.shown_groups:
-            yield self._features.shown_groups
+        yield from self._features.notes
         yield from self._about_last_rows()
 
     def _about_last_rows(self) -> Iterator[str]:

@@ -3,7 +3,7 @@ stages, or, if there are many examples, by a sample of them."""
 
 import math
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,20 +13,21 @@ from vwlite.core.auto.given import scattered
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.normalize import Normalizer
+from vwlite.input.schema import OPTIONAL, listed
 from vwlite.model.learners import make_expander
 from vwlite.names import namespace_of
 from vwlite.output.shell_words import quoted
 from vwlite.runs.options import PAIRS
 from vwlite.training.auto.auto_data import AutoData, detached
 from vwlite.training.auto.data import Batches, DrawnExamples
-from vwlite.training.auto.normal_scores import without_normal_scores
 from vwlite.training.auto.race import Features, Outcome, Race
+from vwlite.training.auto.rescaled import without_rescaled
 from vwlite.training.auto.selection import Drawn
 from vwlite.training.auto.stream import Stream
 from vwlite.training.trainer import Listener
 
 if TYPE_CHECKING:
-    from vwlite.training.auto.derive import ShownGroups
+    from vwlite.training.auto.derive import Codes, Sentinel, ShownGroups
 
 DERIVED_FROM = 40_000  # size of the sample, if there are many examples
 OF_NEW_GROUPS = 1.01  # the loss of new groups is reported if it is above this times the loss of new rows
@@ -87,7 +88,6 @@ class StageLearning:
     def learn(self, followed_by: float | None = None) -> Outcome:
         """Learn in stages; the outcome of the best stage. followed_by: if the examples are a sample, the number of all
         examples over that of the sample; all of them are learned later, with the features that are found."""
-        from vwlite.input.schema import OPTIONAL
         from vwlite.training.auto.derive import Stages
 
         race, o = self._race, self._race.options
@@ -97,7 +97,9 @@ class StageLearning:
         stages = Stages(race, roles, texts, self._batches, followed_by)
         best = stages.run(o.derive, PAIRS if o.pairs is None else o.pairs)
         groups = stages.groups if not race.stopped else None
-        features = Features(stages.tried, self._about_groups(best, groups) if groups is not None else "")
+        notes = [*about_sentinels(stages.sentinels), *self._about_codes(stages.codes)]
+        notes += self._about_groups(best, groups) if groups is not None else ()
+        features = Features(stages.tried, notes)
         if best is race:
             if followed_by is None and race.passes_before_stages:
                 race.learn_more()
@@ -109,29 +111,51 @@ class StageLearning:
             features = replace(features, with_first=race.shown_loss(best.best))
         return replace(best.outcome(), features=features, on_sample=race.on_sample)
 
-    def _about_groups(self, best: Race, groups: "ShownGroups") -> str:
-        """A message about groups of rows with equal values in several columns, if the loss of new groups is larger than
+    def _about_codes(self, codes: "Codes | None") -> Iterator[str]:
+        """A note on whole numbers that may be names."""
+        if codes is None:
+            return
+        names, loss = listed(codes.columns), called(self._race.data.settings.loss)
+        yield (
+            f"the whole numbers of {names} predict better one by one (out of fold {loss} {codes.loss:.4g}) than by "
+            f"their order ({codes.before:.4g}): if they are codes, such as postal codes, --categorical "
+            f"{quoted(','.join(codes.columns))} learns them as words, and a new word counts as an average one"
+        )
+
+    def _about_groups(self, best: Race, groups: "ShownGroups") -> Iterator[str]:
+        """A note on groups of rows with equal values in several columns, if the loss of new groups is larger than
         that of new rows of these groups. To find it, the best candidate learns again, with the same features, passes
         and stack, and each group in one fold."""
         data, is_of_groups = best.data, best.options.group is not None
         if best.best is None or best.best.best is None or is_of_groups or data.validation is not None:
-            return ""
+            return
         other, result = best.new_race(detached(data), [best.best.name], groups.of_rows), best.best.best
         self._race.stages.append(other)
         assert best.selection is not None
         other.learn(best.selection.examples, result.number)
         if self._race.stopped or not other.candidates or other.candidates[0].lanes is None:
-            return ""
+            return
         assert other.selection is not None
         loss = other.selection.loss_with(other.candidates[0], result)
         if loss <= OF_NEW_GROUPS * result.loss:
-            return ""
+            return
         by_space = {namespace_of(name): name for name, _ in self._source.columns.get("roles", [])}
         names = [by_space.get(name, name) for name in groups.names]
-        return (
+        yield (
             f"{', '.join(names)} are equal in the same rows, which are {groups.count:,} groups: the loss above is that "
             f"of new rows of these; of new groups the {called(self._race.data.settings.loss)} is about "
             f"{loss * self._race.data.labels_as.loss_scale:.4g}: --group {quoted(names[0])} learns for them"
+        )
+
+
+def about_sentinels(found: Sequence["Sentinel"]) -> Iterator[str]:
+    """Notes on numbers that may stand for missing ones, one for each number."""
+    for value in dict.fromkeys(sentinel.value for sentinel in found):
+        shares = [sentinel.share for sentinel in found if sentinel.value == value]
+        columns = listed([sentinel.column for sentinel in found if sentinel.value == value])
+        yield (
+            f"{value:g} is {shares[0]:.0%} of the numbers of {columns}, far from all others: if it stands for a "
+            f"missing number, --missing {quoted(f'NA,{value:g}')} reads it so"
         )
 
 
@@ -192,7 +216,7 @@ class StreamLearning:
         found = SampleLearning(self._race).find(batches, data.summary, data.counts, data.summary.examples)
         if found.features.without is not None:
             assert found.summary is not None
-            data.summary, data.settings = found.summary, without_normal_scores(data.settings)
+            data.summary, data.settings = found.summary, without_rescaled(data.settings)
         return found.features
 
     def begin(self, sample: Callable[[], Iterable[Batch]], names: Iterable[str] = ()) -> Stream:

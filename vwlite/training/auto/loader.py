@@ -13,7 +13,7 @@ from vwlite.model.centered import Dense
 from vwlite.model.learners import make_expander, make_loss, make_rule
 from vwlite.training.auto.auto_data import AutoData
 from vwlite.training.auto.model import WeightScale, best_kind, gd_settings, load, load_intercept
-from vwlite.training.auto.normal_scores import with_scores_in_hats, without_normal_scores
+from vwlite.training.auto.rescaled import with_rescaled_in_hats, without_rescaled
 from vwlite.training.auto.selection import RATES, GridCandidate
 
 
@@ -49,7 +49,7 @@ class ModelLoader:
 
     def settings(self, best: GridCandidate | None) -> Settings:
         """The settings of the model, of `gd`."""
-        settings = without_normal_scores(self.data.settings)
+        settings = without_rescaled(self.data.settings)
         rate = RATES[best_kind(best.best)] if best is not None and best.best is not None else settings.learning_rate
         return gd_settings(settings, rate, best.name if best is not None else "none")
 
@@ -58,7 +58,7 @@ class ModelLoader:
         settings = self.settings(best)
         learner = learner or self.learner(settings)
         dense = dense if best is not None and best.name == "center" else ()
-        best = best and with_scores_in_hats(best, self.data.settings)
+        best = best and with_rescaled_in_hats(best, self.data.settings)
         return Loaded(learner, without_empty(settings), self._load(learner, best, dense))
 
     def _load(self, learner: GivenPredictions, best: GridCandidate | None, dense: Dense) -> Sequence[float]:

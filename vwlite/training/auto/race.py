@@ -48,7 +48,7 @@ class Features:
     """Features that were derived from columns: what was tried, and what they gain."""
 
     tried: Sequence[str] = ()  # kinds: n-grams, curves, pairs
-    shown_groups: str = ""  # a message about groups of rows that are equal in several columns
+    notes: Sequence[str] = ()  # on the columns
     without: float | None = None  # the loss without derived features; None: the model has none
     with_first: float | None = None  # the loss with derived features on a sample; None: there was no sample
     derived_by: int = 0  # the number of rows of the sample

@@ -27,9 +27,9 @@ from vwlite.training.auto.grid import Grid
 from vwlite.training.auto.learning import FilePredictions, StreamLearning, learned_in_passes
 from vwlite.training.auto.loader import ModelLoader
 from vwlite.training.auto.model import WeightScale
-from vwlite.training.auto.normal_scores import with_scores_in_hats
 from vwlite.training.auto.race import SAMPLED, Outcome, Race, Setup
 from vwlite.training.auto.reading import is_large
+from vwlite.training.auto.rescaled import with_rescaled_in_hats
 from vwlite.training.auto.stream import Stream
 from vwlite.training.trainer import Job
 
@@ -248,7 +248,7 @@ class AutoTrainer(DataTrainer):
         return replace(model, passes=self.description.passes())
 
     def _models_of_folds(self) -> Any:
-        best = self.outcome.best and with_scores_in_hats(self.outcome.best, self.data.settings)
+        best = self.outcome.best and with_rescaled_in_hats(self.outcome.best, self.data.settings)
         if best is None or best.kept is None or best.kept.by_fold is None:
             return None
         scale, n = self.data.weights_as.scale, len(best.kept.by_fold) // len(best.kept.keys)
