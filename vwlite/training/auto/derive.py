@@ -60,6 +60,7 @@ FEWEST_GROUPS = 20  # fewer groups of equal rows are ignored
 LEAST_ROWS = 10  # a word in fewer rows is no level of its own
 FEW_KNOTS, FEW_ROWS = 8, 20_000  # of curves that are tried, too, up to so many rows
 ROWS_OF_CODE = 3  # at least, on average
+DIGIT = 32  # the place of a number is two codes below this
 RESOLUTIONS = (4, 8, 16, 32)  # numbers of codes of a numeric column in pairs
 OF_TRIPLES = (4, 8)  # the same in triples
 COARSE = 5  # knots of a numeric column in each product
@@ -75,14 +76,21 @@ ERRORS_OF_LINES = 0.0  # ... if it has not more features, by more than so many
 @record
 class Screened:
     """A column in the rows of the sample. codes: by resolution, the code of each row, and the number of codes.
+    number_codes: the place of each row's number among these, as two codes; of learned rows, too, with --validate.
     rescaled: by knot that its curve may have; empty: it has none."""
 
     column: Column
     numbers: tuple[float, ...] = ()  # all different ones, if they may be names: whole, and few for so many rows
+    number_codes: tuple[Any, Any] = ((), None)
     has_missing: bool = False
     rescaled: Mapping[float, float] = field(default_factory=dict)
     codes: dict[int, tuple[Any, int]] = field(default_factory=dict)
     learned: dict[int, tuple[Any, int]] = field(default_factory=dict)  # codes of learned rows, with --validate
+
+    @staticmethod
+    def of(column: Column, codes: Sequence[dict[int, tuple[Any, int]]]) -> "Screened":
+        """codes: of judged rows, and of learned ones if these are others."""
+        return Screened(column, codes=codes[0], learned=codes[-1] if len(codes) > 1 else {})
 
     def at(self, resolution: int) -> tuple[Any, int]:
         return self.codes[self._key(resolution)]
@@ -209,17 +217,25 @@ class Stages:
             if any(c.rescaled or c.has_missing for c in columns):
                 found.append(self._curves_stage([_without_hats(c) for c in columns]))
                 self._judge(found[-1][0], errors=ERRORS_OF_LINES)
-        names = [c.column.name for c in columns if c.numbers]
-        if names and not self._stopped:
+        if any(c.numbers for c in columns) and not self._stopped:
             race, better = min(found, key=lambda one: _loss(one[0]))
             of_codes = self._curves_stage([_with_codes(c) for c in better])
             if self._is_better(of_codes[0], race):
-                self.codes = Codes(names, of_codes[0].shown_loss(of_codes[0].best), race.shown_loss(race.best))
+                losses = (some.shown_loss(some.best) for some in (of_codes[0], race))
+                self.codes = Codes(self._codes_that_gain(race, columns), *losses)
             found.append(of_codes)
         kept = [some for some in found if not any(self._is_better(other, some[0]) for other, _ in found)]
         for race, _ in sorted(found, key=lambda one: _loss(one[0])):
             self._judge(race)
         return kept
+
+    def _codes_that_gain(self, race: Race, columns: list[Screened]) -> list[str]:
+        """The columns of numbers that may be names with a significant gain of each number by itself, or all of them."""
+        judged, learned = self._residuals(race)
+        some = [c for c in columns if c.numbers]
+        gains = [judged.gain(own, learned, others) for own, others in (c.number_codes for c in some)]
+        names = [c.column.name for c, gain in zip(some, gains, strict=True) if gain >= LEAST_GAIN]
+        return names or [c.column.name for c in some]
 
     def _curves_stage(self, columns: list[Screened]) -> tuple[Race, list[Screened]]:
         return self._stage(_curves_of(columns)), columns
@@ -342,7 +358,7 @@ class Stages:
         _, words, _, _ = scan.facts(i)
         hashes = c.hashes(self._hash_all)
         codes = [{WORDS: (rows.codes(i, hashes), len(c.levels) + 2)} for rows in self._scans(scan, judged)]
-        return Screened(c, (), False, {}, *codes) if words else None
+        return Screened.of(c, codes) if words else None
 
     def _column(self, scan: ColumnScan, judged: ColumnScan, i: int, name: str) -> Screened | None:
         numbers, words, several, distinct = scan.facts(i)
@@ -355,7 +371,7 @@ class Stages:
             levels = sorted(counted)[:MOST_LEVELS]
             hashes = [hash for _, _, hash in levels]
             of_words = [{WORDS: (rows.codes(i, hashes), len(levels) + 2)} for rows in self._scans(scan, judged)]
-            return Screened(WordColumn(name, tuple(word for _, word, _ in levels)), (), False, {}, *of_words)
+            return Screened.of(WordColumn(name, tuple(word for _, word, _ in levels)), of_words)
         if not numbers:
             return None
         values = scan.values(i)
@@ -377,7 +393,12 @@ class Stages:
             self.sentinels.append(Sentinel(name, scale.sentinel, scale.share))
         rescaled = scale.of_knots(curves)
         column = with_rescaled(NumberColumn(name, mean, deviation, True, at), rescaled)
-        return Screened(column, at[most] if are_all else (), count < len(values), rescaled, *of_numbers)
+        numbers = at[most] if are_all else ()
+        scans = self._scans(scan, judged)
+        own, others = (_places_among(numbers, rows.values(i)) for rows in (scans[0], scans[-1]))
+        number_codes = own, others if len(scans) > 1 else None
+        return replace(Screened.of(column, of_numbers), numbers=numbers, number_codes=number_codes,
+                       has_missing=count < len(values), rescaled=rescaled)
 
     def _scans(self, scan: ColumnScan, judged: ColumnScan) -> list[ColumnScan]:
         """The scans that give the codes of a column: of judged rows, and of learned ones if these are others."""
@@ -501,6 +522,15 @@ def _derived_of(columns: Sequence[Screened], products: Products) -> tuple[tuple[
 
 def _curves_of(columns: Sequence[Screened]) -> tuple[Column, ...]:
     return tuple(_with(c.column, (CURVE,)) for c in columns if isinstance(c.column, NumberColumn))
+
+
+def _places_among(numbers: Sequence[float], values: Any) -> list[tuple[Any, int]]:
+    """The place of each value among these numbers, as codes of two columns of a product; of a missing one the last."""
+    import numpy as np
+
+    places = np.searchsorted(np.array(numbers, np.float32), np.asarray(values))
+    return [(part.astype(np.uint8).tobytes(), size) for part, size in
+            ((places // DIGIT, len(numbers) // DIGIT + 1), (places % DIGIT, DIGIT))]
 
 
 def _with_few_knots(c: Screened) -> Screened:
