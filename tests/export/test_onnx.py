@@ -172,6 +172,16 @@ def test_the_same_model_is_the_same_file(vwlite):
     assert Path("a").read_bytes() == Path("b").read_bytes()
 
 
+def test_the_file_needs_no_later_release_than_onnx_1_12(vwlite):
+    onnx = pytest.importorskip("onnx")
+    train(vwlite, "derived")
+    vwlite("export", "model", "--to", "onnx", "-o", "model.onnx")
+    model = onnx.load("model.onnx")
+    ((_, ir, operators, of_trees, *_),) = [row for row in onnx.helper.VERSION_TABLE if row[0] == "1.12.0"]
+    assert model.ir_version <= ir
+    assert {x.domain: x.version for x in model.opset_import} == {"": operators, "ai.onnx.ml": of_trees}
+
+
 @pytest.mark.parametrize(("data", "options", "why"), [
     ("1 |a b\n-1 |a c\n", "", "model: cannot be exported to onnx: it was not learned from a table\n"),
     ("y,a,b\n1,b,2\n-1,c,1\n", "--label y --text a --names", "column a is of text; --to python and --to c have "),

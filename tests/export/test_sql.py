@@ -15,6 +15,7 @@ from running import GD, run_here, with_gd
 from sets import SETS
 
 from vwlite.export import DIALECTS, sql_effects
+from vwlite.hashing import feature_hash
 
 NEAR = {"abs": 1e-6, "rel": 1e-6}
 TITLES = ["row", "it's; \"so\" {0}", "select", "naïve|col", "price, net", "17", "y"]
@@ -306,6 +307,22 @@ def test_numbers_are_rounded_as_those_of_predict(vwlite, tmp_path, monkeypatch, 
         check(vwlite, table.ask(exported(vwlite, *NAMES, "--dialect", dialect)), [row[0] for row in rows])
 
 
+def test_a_level_whose_bytes_are_not_utf8_is_none_of_a_database(vwlite, tmp_path, monkeypatch):
+    """A table of weights may have such a name. U+FFFD, which is shown in its place, is another word."""
+    monkeypatch.chdir(tmp_path)
+    small(vwlite)
+    vwlite("export", "m", "--to", "tsv", "-o", "m.tsv")
+    index = feature_hash(b"a=\xff", b"a")
+    changed, n = re.subn(r"(?m)^\d+(\t.*\ta\^a=)b$", rf"{index}\1\\xff", Path("m.tsv").read_text())
+    assert n == 1
+    Path("m.tsv").write_text(changed)
+    vwlite("import", "m.tsv", "-m", "m")
+    rows = [["1", "\ufffd", 2], ["2", "unseen", 2], ["3", "c", 2]]
+    write("new.csv", ["row", "a", "b"], rows)
+    found = InSqlite(["row", "a", "b"], rows).ask(exported(vwlite))
+    assert len(set(check(vwlite, found, [row[0] for row in rows]))) == 2
+
+
 # --- the query itself ---------------------------------------------------------------------------------------------
 
 
@@ -398,6 +415,7 @@ def test_a_query_says_where_it_runs(vwlite, tmp_path, monkeypatch, dialect):
         ("--names", "--to c --table t --id i", 2, "--table is for --to sql: leave it out"),
         ("--names", "--to c --dialect any", 2, "--dialect is for --to sql: leave it out"),
         ("--names", "--to sql --table a..b --id i", 2, "'' cannot be the name of a table or a column"),
+        ("--names", "--to sql --table t --id \udcff", 2, "cannot be the name of a table or a column in SQL"),
         ('--names', '--to sql --table "a"b --id i', 2, '--table "a"b: expected a name, or names with dots'),
         ("", "--to sql --table t --id i", 65, "2 of its features have a weight but no name: train with --names"),
         ("--names -q a,b", "--to sql --table t --id i", 65, "it crosses columns (--quadratic, --interactions)"),

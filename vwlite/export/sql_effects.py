@@ -27,7 +27,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.export import Request
 from vwlite.export.columns import Columns, Grid, NotByColumns, Slope, columns_of
 from vwlite.export.sql_cells import DIALECTS, Dialect, Reading, modulo, month_of
-from vwlite.export.sql_text import clipped, identifier, linked, literal, part_of, sigmoid
+from vwlite.export.sql_text import clipped, identifier, is_utf8, linked, literal, part_of, sigmoid
 from vwlite.model.effects import Axis, LevelAxis, NumberAxis
 from vwlite.output.text import printable
 
@@ -223,8 +223,7 @@ class _Query:
             if isinstance(axis, LevelAxis):
                 cell = self.cells[axis.column] + {"": "", "hour": "_hour", "weekday": "_week"}.get(axis.part, "_day")
                 known, other, missing = (n * one for n in self.columns.units(axis))
-                words = ", ".join(literal(level) for level in axis.levels
-                                  if not any("\ud800" <= c <= "\udfff" for c in level))
+                words = ", ".join(literal(level) for level in axis.levels if is_utf8(level))
                 is_known = f" WHEN {cell} IN ({words}) THEN {known!r}" if words and known != other else ""
                 squares.append(f"CASE WHEN {cell} IS NULL THEN {missing!r}{is_known} ELSE {other!r} END")
         return f"SQRT({' + '.join(squares)})"
@@ -306,9 +305,8 @@ class _Query:
 
     def _levels(self, name: str, axis: LevelAxis, values: Values) -> _Term:
         cell, (*_, rest, missing) = self.cells[axis.column], values
-        # Databases have no words that are not UTF-8.
         named = [(level, v) for level, v in zip(axis.levels, values, strict=False)
-                 if (v != rest).any() and not any("\ud800" <= c <= "\udfff" for c in level)]
+                 if (v != rest).any() and is_utf8(level)]
         ends = [_digits(r) if r == m else f"CASE WHEN {cell} IS NULL THEN {_digits(m)} ELSE {_digits(r)} END"
                 for r, m in zip(rest, missing, strict=True)]
         if len(named) <= LEVELS:
@@ -433,8 +431,7 @@ def _code(axis: LevelAxis, cell: str) -> str:
         }[axis.part]
         whens = "".join(f" WHEN {int(level) - first} THEN {i}" for i, level in enumerate(axis.levels))
         return f"CASE CAST({number} AS INTEGER){whens} ELSE {count + 1} END"
-    whens = "".join(f" WHEN {literal(word)} THEN {i}" for word, i in axis.places.items()
-                    if not any("\ud800" <= c <= "\udfff" for c in word))
+    whens = "".join(f" WHEN {literal(word)} THEN {i}" for word, i in axis.places.items() if is_utf8(word))
     unknown = axis.place_of_unknown
     end = f"CASE WHEN {cell} IS NULL THEN {count + 1} ELSE {unknown} END" if unknown <= count else str(unknown)
     return f"CASE {cell}{whens} ELSE {end} END" if whens else end

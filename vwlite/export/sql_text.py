@@ -44,8 +44,13 @@ def literal(name: str | None) -> str:
     return "'" + shown.replace("'", "''") + "'"
 
 
+def is_utf8(text: str) -> bool:
+    """Whether a text has no surrogates, which stand for other bytes. Databases have no such words."""
+    return text.encode("utf-8", "ignore").decode() == text
+
+
 def identifier(name: str) -> str:
     """A quoted name. UsageError for a name that no database accepts."""
-    if not name or "\0" in name or any("\ud800" <= c <= "\udfff" for c in name):
+    if not name or "\0" in name or not is_utf8(name):
         raise UsageError(f"{printable(name)!r} cannot be the name of a table or a column in SQL")
     return '"' + name.replace('"', '""') + '"'
