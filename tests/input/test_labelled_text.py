@@ -131,12 +131,14 @@ def test_errors_have_a_place_and_a_way_out(vwlite, model):
     write("latin", b"__label__l1 caf\xe9\n")
     assert vwlite("predict", "-m", "m", "latin", code=65).err.startswith("latin:1:16: a byte that is not UTF-8")
     assert "--label y is for tables" in vwlite("train", "lines.txt", "--label", "y", "-m", "x", code=2).err
-    assert "have no labels" in vwlite("train", "lines.txt", "--format", "text", "-m", "x", code=65).err
+    said = vwlite("train", "lines.txt", "--format", "text", "-m", "x", code=65).err
+    assert "\nlines.txt:1:1: lines of --format text have no labels" in said
     assert "is for tables" in vwlite("predict", "-m", "m", "lines.txt", "--append", code=2).err
     done = finish(start("train", "-m", "x"), as_lines(drawn(1)))
     assert done.code == 65 and "--format fasttext" in done.err
     write("two.csv", "label,text,n\n" + "l1,a b,1\nl2,c,2\n" * 9)
     vwlite("train", "two.csv", "--label", "label", "--text", "text", "--labels", "l1,l2", "-m", "wide", "--quiet")
-    assert "the columns label, text, n" in vwlite("predict", "-m", "wide", "bad", "--format", "text", code=65).err
+    said = vwlite("predict", "-m", "wide", "bad", "--format", "text", code=65).err
+    assert said.startswith("bad:1:1: these lines are one text each, ") and "the columns label, text, n" in said
     write("plain", "__label__a |f x\n__label__b |f y\n" * 9)  # VW text, as ever
     assert "columns:" not in vwlite("train", "plain", "-m", "vw").err

@@ -2,10 +2,13 @@
 
 import os
 import pty
+import struct
 import zipfile
 
 import pytest
 from running import GD, PATIENT, shell, standard_input, start
+
+from vwlite.input import looks_like_vw
 
 
 @pytest.fixture(autouse=True)
@@ -100,6 +103,14 @@ def test_what_cannot_be_read_is_said(vwlite):
     said = vwlite("describe", "d.zip", code=65).err
     assert "d.zip:1:1: compressed with zip, which is not supported: decompress it first" in said
     assert "d.zip: not a model of vwlite: it is a zip file;" in vwlite("check", "d.zip", code=1).out
+
+
+@pytest.mark.parametrize("version", [b"7.10.3", b"9.11.0", b"9.11.0-" + b"x" * 40])
+def test_a_model_of_vowpal_wabbit_begins_with_the_length_of_its_version(version):
+    head = struct.pack("<I", len(version) + 1) + version + b"\0"
+    assert looks_like_vw(head) and not looks_like_vw(head[:8])
+    for at in range(1, 6):  # but for the lowest byte of the length
+        assert not looks_like_vw(head[:at] + b"x" + head[at + 1 :])
 
 
 def test_a_model_on_standard_input(vwlite, folder):

@@ -13,4 +13,4 @@ def cache_name(source: str) -> str:
 
 def looks_like_vw(head: bytes) -> bool:
     """Whether a file begins as a model of Vowpal Wabbit does: with the length of its version, and that."""
-    return len(head) > 8 and head[1:4] == b"\0\0\0" and head[0] < 32 and head[4:5].isdigit() and head[5:6] == b"."
+    return len(head) > 8 and head[1:4] == b"\0\0\0" and head[4:5].isdigit() and head[5:6] == b"."
