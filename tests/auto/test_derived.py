@@ -9,12 +9,15 @@ import sys
 from array import array
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 from derived_features import (
+    KEPT_COLUMNS,
     RESOLUTIONS,
+    WIDEST,
     Numbers,
     Screening,
     Words,
@@ -55,6 +58,7 @@ from vwlite.hashing import feature_hash, namespace_hash
 from vwlite.model import read_model
 from vwlite.model.feature_names import NONE
 from vwlite.model.file import to_bytes
+from vwlite.training.auto.derive import Stages
 
 NAN = math.nan
 FEW = st.sampled_from([0.0, 1.0, 2.0, -3.5, 7.25, NAN])
@@ -223,6 +227,21 @@ def test_copies_of_all_rows_change_no_choice():
     one = difference_of(losses, others, np.ones(100), alone(100))
     twice = difference_of(np.tile(losses, 2), np.tile(others, 2), np.ones(200), array("I", [*range(100)] * 2))
     assert twice == pytest.approx(one)
+
+
+@pytest.mark.parametrize("count", [9, WIDEST, WIDEST + 1])
+def test_of_many_columns_those_are_paired_that_gain_most_alone(monkeypatch, count):
+    gain, tried = np.random.default_rng(3).random(count), []
+
+    def gains(stages, race, columns, sets, resolutions):
+        tried.append(sets)
+        return sorted(((gain[which[0]], which, 4) for which in sets), reverse=True)
+
+    monkeypatch.setattr(Stages, "_stopped", False)
+    monkeypatch.setattr(Stages, "_gains", gains)
+    assert Stages.__new__(Stages)._pairs(None, [None] * count, 40) is None  # no gain is significant
+    paired = range(count) if count <= WIDEST else np.argsort(-gain)[:KEPT_COLUMNS].tolist()
+    assert tried[-1] == [*combinations(sorted(paired), 2)]
 
 
 # --- the commands -------------------------------------------------------------------------------

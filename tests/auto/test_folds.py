@@ -5,6 +5,7 @@ import pytest
 from slow_auto import folds_by_kinds, held_out
 
 from vwlite.core.auto.folds import folds_of
+from vwlite.training.auto.selection import is_tenth
 
 RNG = np.random.default_rng
 
@@ -180,6 +181,12 @@ def test_minus_zero_is_the_label_zero():
     labels = np.where(np.arange(200) % 2, 0.0, 3.0)
     other = np.where((labels == 0) & (np.arange(200) < 100), -0.0, labels)
     assert (folds(contents, features, labels) == folds(contents, features, other)).all()
+
+
+def test_half_a_tenth_to_two_tenths_are_about_a_tenth():
+    for n in range(1, 130):
+        assert all(is_tenth(held, n) == (5 * n <= 100 * held <= 20 * n) for held in range(n + 1))
+    assert is_tenth(0, 0)
 
 
 def test_bad_arguments_are_refused():

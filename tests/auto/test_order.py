@@ -64,13 +64,16 @@ def test_only_what_can_be_learned_is_drawn():
     assert found == [kept[i].label for i in examples.order]
 
 
-def test_large_data_are_kept_in_a_temporary_file(monkeypatch):
-    monkeypatch.setattr("vwlite.training.auto.data.IN_MEMORY", 5000)
+@pytest.mark.parametrize("size", [0, 5000, 27_999, 28_000])
+def test_large_data_are_kept_in_a_temporary_file(monkeypatch, size):
+    """40 bytes of an example, and 8 of a feature, are counted."""
+    monkeypatch.setattr("vwlite.training.auto.data.IN_MEMORY", size)
     monkeypatch.setattr("vwlite.training.auto.data.BATCH", 100)
     stream = [Line(float(i), ((i, 1.0), (i + 1, 2.0))) for i in range(500)]
     batches = cut(stream, 30)
     summary, counts = summary_of(batches)
     examples = DrawnExamples.of(summary, Batches(counts, batches.__getitem__))
+    assert examples.in_memory == (size >= 500 * 40 + 1000 * 8)
     for _ in range(2):
         found = [(batch.label[i], batch.hash[2 * i]) for batch in examples.batches() for i in range(len(batch))]
         assert found == [(float(i), i) for i in drawn_order(500)]

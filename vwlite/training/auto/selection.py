@@ -83,7 +83,7 @@ def are_various(contents: Any, mask: Any) -> bool:
 
 
 def is_tenth(held: int, all_: int) -> bool:
-    """Whether about one of HELD_OUT is held out."""
+    """Whether about one of HELD_OUT is held out: at least half and at most twice that share."""
     return all_ <= 2 * HELD_OUT * held <= 4 * all_
 
 
@@ -219,7 +219,7 @@ class Selection:
         self.number = self.racing = self.learned = 0  # the pass, its candidates, and the examples that they learned
         self.is_large = is_large
         self.race, self.ends_early = LARGE_RACE if is_large else RACE, is_large or ends_early
-        self.holds_out = holds_out and self._deal(data, 0)
+        self.holds_out = holds_out and self._hold_out(data)
         folds = 1 if self.holds_out or validation is not None else FOLDS
         if not self.holds_out:
             self._deal(data, folds)
@@ -234,19 +234,22 @@ class Selection:
             nests = (self._nest(fold) for fold in range(folds))
             self._nests = [nest for nest in nests if any(nest.fold) and any(nest.rest)]
 
-    def _deal(self, data: Drawn, folds: int) -> bool:
-        """Assign the examples to so many folds. 0: hold out a tenth; returns whether it is representative: if there are
-        few different examples, or a file is sorted, it may be another share of all, or of the rarer labels."""
+    def _hold_out(self, data: Drawn) -> bool:
+        """Hold out a tenth; whether it is representative: if there are few different examples, or a file is sorted, it
+        may be another share of all, or of the rarer labels."""
+        self._deal(data, 0)
+        known, found = data.summary, self.folds_in_file
+        is_fair = is_tenth(found.count(0), len(found)) and is_tenth(known.rarer(found), known.rarer())
+        return is_fair and are_various(known.contents, found.translate(IS_FIRST))
+
+    def _deal(self, data: Drawn, folds: int) -> None:
+        """Assign the examples to so many folds. 0: hold out a tenth."""
         known, groups = data.summary, data.groups
         self.folds_in_file = found = bytearray(known.examples)
         if known.grouped or groups is not None:
             deal_groups(known.contents if groups is None else groups, found, folds)
         else:
             folds_of(known.contents, known.feature_counts, known.labels, found, folds)
-        if folds:
-            return True
-        is_fair = is_tenth(found.count(0), len(found)) and is_tenth(known.rarer(found), known.rarer())
-        return is_fair and are_various(known.contents, found.translate(IS_FIRST))
 
     def _judge_by(self, judge: Drawn, folds: Any) -> None:
         """Set the examples that are scored. folds: the fold of each."""
