@@ -32,7 +32,7 @@ from derived_features import (
     mean_and_deviation,
     sample_of,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from running import run_here
 from tables import OF_TEXT, bent_rows, loss, table, written
@@ -95,6 +95,7 @@ def test_moments(x):
     assert moments(floats(x)) == pytest.approx((*mean_and_deviation(x), count), rel=1e-9, abs=1e-9)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 300), st.integers(1, 100), st.integers(1, 200), st.randoms())
 def test_sample_and_folds(n, most, kinds, random):
     """Copies are in the fold of the first one; if they are in different folds of the lanes, they are no copies."""
