@@ -371,6 +371,7 @@ cdef class Frame:
     cdef readonly dict metadata       # of the schema: bytes by bytes
     cdef list refused                 # of each, why no feature comes of it; None: one does
     cdef readonly list words          # of each, whether it has words that are not those of a dictionary
+    cdef readonly list temporal       # of each, whether its type is that of a date or a timestamp
     cdef list zones                   # of each, the name of the time zone of its type, or nothing
     cdef readonly Py_ssize_t rows
     cdef ArrowKind* kinds                  # owned; [columns]
@@ -461,7 +462,7 @@ cdef class Frame:
         if strcmp(schema.format, b"+s") != 0:
             raise ValueError("X is not a frame: it has no columns; a Series becomes a frame with to_frame()")
         self.names, self.numeric, self.refused, self.metadata = [], [], [], metadata_of(schema.metadata)
-        self.words, self.zones = [], []
+        self.words, self.temporal, self.zones = [], [], []
         self.kinds = <ArrowKind*>calloc(schema.n_children + 1, sizeof(ArrowKind))
         if self.kinds == NULL:
             raise MemoryError("no memory for the columns of a frame")
@@ -476,6 +477,7 @@ cdef class Frame:
             self.names.append(name)
             self.numeric.append(None if type == NULLS else INT8 <= type <= DOUBLES and column.dictionary == NULL)
             self.words.append(type >= STRINGS and column.dictionary == NULL)
+            self.temporal.append(DAYS <= type <= NANOSECONDS)
             self.zones.append(last.format.decode()[4:] if SECONDS <= type <= NANOSECONDS else "")
             usable = type and not DAYS <= type <= NANOSECONDS and last.dictionary == NULL
             made_by = metadata_of(last.metadata).get(b"ARROW:extension:name")

@@ -385,7 +385,7 @@ def test_bad_times_say_their_row_and_column(vwlite, at):
     assert last(vwlite, *run) == "a.parquet:1:1: column 'at' is true or false, so it cannot be a time"
     pq.write_table(pa.table({"y": [1], "at": pa.array([1], pa.timestamp("s"))}), "a.parquet")
     said = "column 'at' is a timestamp: read it with --time, as hour, weekday and month, or leave it out with --drop"
-    assert last(vwlite, *run[:-2]) == f"a.parquet:1:1: {said}"
+    assert last(vwlite, *run[:-2], "--text", "at") == f"a.parquet:1:1: {said}"
 
 
 def test_nan_is_missing_as_in_csv(vwlite, at):
@@ -453,7 +453,7 @@ def test_convert_says_bad_rows(vwlite, at):
     assert "a.parquet:2:2: column n: 'inf' is not a number" in bad.err
     assert vwlite("convert", "a.parquet", "--label", "y", "--on-error", "skip").out == "1 |n n:1\n1 |n n:3\n"
     pq.write_table(pa.table({"y": [1], "d": pa.array([1], pa.timestamp("s"))}), "b.parquet")
-    assert "column 'd' is a timestamp" in last(vwlite, "convert", "b.parquet", "--label", "y")
+    assert "column 'd' is a timestamp" in last(vwlite, "convert", "b.parquet", "--label", "y", "--text", "d")
 
 
 @pytest.mark.parametrize("kind", ["list", "struct", "map", "timestamp", "binary"])

@@ -411,8 +411,6 @@ REFUSED = {
     "a list": (lambda: pa.table({"x": [[1], [2]]}), "column 'x' is a list"),
     "structs": (lambda: pa.table({"x": [{"a": 1}, {"a": 2}]}), "column 'x' is a struct"),
     "lists of structs": (lambda: pa.table({"x": [[{"a": 1}], []]}), "column 'x' is a list"),
-    "times": (lambda: pa.table({"x": pa.array([1, 2], pa.timestamp("s", "UTC"))}), "a timestamp: read it with time"),
-    "dates": (lambda: pa.table({"x": pa.array([1, 2], pa.date32())}), "column 'x' is a date: read it with time, as"),
     "times of day": (lambda: pa.table({"x": pa.array([1, 2], pa.time32("s"))}), "column 'x' is a time, of which no"),
     "decimals": (lambda: pa.table({"x": pa.array([1, 2], pa.decimal256(50))}), "column 'x' is a decimal"),
     "bytes": (lambda: pa.table({"x": [b"a", b"b"]}), "column 'x' is bytes"),
@@ -453,6 +451,14 @@ def test_what_is_refused(frame, message):
 def test_roles_that_do_not_fit(roles, message):
     with pytest.raises(ValueError, match=message):
         SparseClassifier(algorithm="gd", **roles).fit(arrow(), Y)
+
+
+def test_a_timestamp_is_a_time_alone():
+    frame = arrow().append_column("when", pa.array([1, 2, 3, 4, 5], pa.timestamp("s")))
+    with pytest.raises(ValueError, match="column 'when' is a timestamp: read it with time"):
+        SparseClassifier(algorithm="gd", text=["when"]).fit(frame, Y)
+    found, typed = (SparseClassifier(algorithm="gd", time=time).fit(frame, Y) for time in ((), ["when"]))
+    assert found.weights() == typed.weights()
 
 
 def test_a_type_without_a_feature_may_be_dropped():

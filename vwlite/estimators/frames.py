@@ -14,7 +14,15 @@ from vwlite.algorithms.settings import Settings
 from vwlite.core.tables.arrow import Frame, number_hashes
 from vwlite.core.tables.cells import Cells
 from vwlite.input.diagnostics import a_time, about_time
-from vwlite.input.schema import RoleOptions, Schema, SchemaError, category_columns, index_columns, role_of
+from vwlite.input.schema import (
+    RoleOptions,
+    Schema,
+    SchemaError,
+    category_columns,
+    index_columns,
+    role_of,
+    times_of,
+)
 from vwlite.names import namespace_of
 
 
@@ -84,7 +92,7 @@ def schema_of(frame: Frame, options: RoleOptions, y: Any = None) -> Schema:
         options = replace(options, label=label, drop=[name for name in options.drop if name != label])
     try:
         numbers = numbers_of(frame, options, {*options.roles(), *index})
-        schema = options.decide(frame.names, numbers, index, category_columns(frame.metadata))
+        schema = options.decide(frame.names, numbers, index, category_columns(frame.metadata), times_of(frame))
     except SchemaError as e:
         raise ValueError(str(e).replace("--", "")) from None
     roles = {n: role for n, role in schema.roles.items() if role != "drop" or n not in index}
@@ -106,8 +114,8 @@ def decided(schema: Schema, frame: Frame) -> Schema:
     """The schema with roles for columns that had no value before, if they have one in this frame."""
     if not (undecided := {*schema.undecided}):
         return schema
-    categories = category_columns(frame.metadata)
-    return schema.with_roles({name: role_of(is_number and name not in categories)
+    categories, times = category_columns(frame.metadata), times_of(frame)
+    return schema.with_roles({name: "time" if name in times else role_of(is_number and name not in categories)
                               for name, is_number in zip(frame.names, numbers_of(frame, schema), strict=True)
                               if name in undecided and is_number is not None})
 

@@ -37,6 +37,7 @@ from vwlite.input.schema import (
     index_columns,
     label_of,
     role_of,
+    times_of,
 )
 from vwlite.input.sources import display_name
 from vwlite.input.tables import Layout, TableReader, as_rows, lay_out
@@ -173,13 +174,15 @@ def _layout(source: str, frame: Frame, table: TableReader) -> Layout:
     where, index = (source, 1, 1), index_columns(frame.names, frame.metadata)
     if table.schema is None:
         try:
-            schema = table.options.decide(frame.names, frame.numeric, index, category_columns(frame.metadata))
+            schema = table.options.decide(
+                frame.names, frame.numeric, index, category_columns(frame.metadata), times_of(frame))
         except SchemaError as e:
             raise DataError(str(e), *where) from None
         table.decide(schema, where)
     elif undecided := {*table.undecided}:
         categories = category_columns(frame.metadata)
-        table.take_roles({name: role_of(is_number and name not in categories)
+        times = times_of(frame)
+        table.take_roles({name: "time" if name in times else role_of(is_number and name not in categories)
                           for name, is_number in zip(frame.names, frame.numeric, strict=True)
                           if name in undecided and is_number is not None}, source)
     return lay_out(table, source, where, frame.names, index=index)

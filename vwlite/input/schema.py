@@ -50,6 +50,7 @@ from vwlite.records import record
 from vwlite.time_formats import fault_of
 
 if TYPE_CHECKING:
+    from vwlite.core.tables.arrow import Frame
     from vwlite.core.tables.notation import Notation
 
 ROLES = ("numeric", "categorical", "text", "time", "label", "importance", "tag", "drop", "auto")
@@ -337,11 +338,12 @@ class RoleOptions:
 
     def decide(
         self, names: Sequence[str], numbers: Sequence[bool | None], index: Collection[str] = (),
-        categories: Collection[str] = (), *, is_table: bool = False,
+        categories: Collection[str] = (), times: Collection[str] = (), *, is_table: bool = False,
     ) -> Schema:
         """The schema of a table with these columns. numbers: for each, whether its first values are all numbers: then
         it is numeric if nothing else was said, else categorical; None: there is no value. index: columns that are
-        dropped unless an option names them. categories: columns that are categorical although they have numbers.
+        dropped unless an option names them. categories: columns that are categorical although they have numbers. times:
+        columns whose type is that of a date or a time.
         is_table: something else than these options says that it is a table. SchemaError for a role of a missing column,
         and for duplicate names."""
         check_distinct(names)
@@ -350,7 +352,8 @@ class RoleOptions:
             if name not in names:
                 raise SchemaError(f"--{role} {name}: {no_column(name, names, is_table)}")
         roles = {
-            name: typed.get(name, "drop" if name in index else role_of(is_number and name not in categories))
+            name: typed.get(name, "drop" if name in index else "time" if name in times
+                            else role_of(is_number and name not in categories))
             for name, is_number in zip(names, numbers, strict=True)
         }
         check_names([name for name, role in roles.items() if role not in OPTIONAL])
@@ -446,6 +449,11 @@ def category_columns(metadata: Mapping[bytes, bytes]) -> set[str]:
         return {column["field_name"] for column in columns if column["pandas_type"] == "categorical"}
     except (ValueError, KeyError, TypeError):
         return set()
+
+
+def times_of(frame: "Frame") -> set[str]:
+    """The columns whose type is that of a date or a timestamp."""
+    return {name for name, is_time in zip(frame.names, frame.temporal, strict=True) if is_time}
 
 
 def check_distinct(names: Sequence[str]) -> None:
