@@ -393,6 +393,23 @@ def dates_as_words(rng: Random, train: int, rows: int) -> Table:
     return Table({"at": times, "z": rng.normal(size=rows)}, binary(rng, expit(score)))
 
 
+@kind("codes", 300, 1000, 5000)
+def days_of_a_year(rng: Random, train: int, rows: int) -> Table:
+    """Dates without `--time`, a few rows of each; the label depends on month and day of the week."""
+    begin, day = datetime(2022, 1, 3), rng.integers(0, 364, rows)  # a Monday
+    days = np.array([str((begin + timedelta(days=int(d))).date()) for d in day], dtype=object)
+    score = 1.2 * np.cos(2 * np.pi * day / 364) + 1.5 * (day % 7 >= 5) - 0.5
+    return Table({"day": days, "z": rng.normal(size=rows)}, binary(rng, expit(score)))
+
+
+@kind("codes", 300, 1000, 5000)
+def dates_that_are_names(rng: Random, train: int, rows: int) -> Table:
+    """Dates of 40 releases, each with an effect of its own, which neither month nor day of the week tell."""
+    begin, effect, release = datetime(2022, 1, 3), rng.normal(size=40), rng.integers(0, 40, rows)
+    days = np.array([str((begin + timedelta(days=9 * int(k))).date()) for k in release], dtype=object)
+    return Table({"day": days, "z": rng.normal(size=rows)}, binary(rng, expit(1.2 * effect[release])))
+
+
 # --- categories -------------------------------------------------------------------------------------
 
 

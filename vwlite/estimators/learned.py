@@ -209,7 +209,7 @@ def learn(
                          "pandas, or leave it out")
     if model is not None and _features(model.columns, columns) != _features(columns, model.columns):
         raise DataError(f"X does not have the columns of {o.initial}")
-    _name(job.learner, names)
+    name_classes(job.learner, names)
     finder = make_finder(settings, store) if store is not None else None
     progress = FitProgress(o)
     trainer = trainer_of(job, RowSource(columns, rows_of(settings), finder, groups), progress)
@@ -225,7 +225,8 @@ def _features(columns: dict[str, Any], others: dict[str, Any]) -> list[tuple[str
     return sorted(pair for pair in found if pair[1] not in OPTIONAL)
 
 
-def _name(learner: Learner, names: list[bytes]) -> None:
+def name_classes(learner: Learner, names: list[bytes]) -> None:
+    """Give a learner the names of classes found in the data, if there are some."""
     if names:
         learner.class_names.extend(names)
 
@@ -323,7 +324,7 @@ class FittedState(Fitted):
             run = self._resumed(o)
         self._run, self._scorer = None, None
         learned: list[tuple[Batch, Any]] = []
-        _name(run.learner, names)
+        name_classes(run.learner, names)
         run.learner.begin_pass()
         finder = make_finder(run.settings, run.names) if run.names is not None else None
         with closing(batches_of(rows, fresh=True)) as batches:
@@ -356,7 +357,7 @@ class FittedState(Fitted):
         progress.begin(run)
         progress.on_begin(run)
         for names, batches in journal:
-            _name(job.learner, names)
+            name_classes(job.learner, names)
             job.learner.begin_pass()
             for batch, _ in batches:
                 run.source.sample.take(batch)

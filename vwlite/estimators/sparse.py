@@ -39,6 +39,7 @@ from vwlite.estimators.coefficients import coefficients, intercepts, shown
 from vwlite.estimators.errors import as_python
 from vwlite.estimators.frames import columns_of, decided, frame_of, is_frame, prepared, schema_of
 from vwlite.estimators.learned import (
+    GROUPS,
     ONE_PASS,
     BatchSource,
     Fitted,
@@ -255,8 +256,11 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _learn(
-        self, X: Any, label: Any, importance: Any, o: TrainOptions, names: list[bytes], groups: Any = None
+        self, X: Any, label: Any, importance: Any, o: TrainOptions, names: list[bytes], groups: Any = None, *,
+        is_all: bool = False,
     ) -> None:
+        """is_all: no other rows follow, so that these decide which columns are times."""
+
         def rows_of(settings: Settings) -> RowsOf:
             def rows(columns: dict[str, Any], derives: bool, logs: bool) -> BatchSource:
                 if columns:
@@ -266,8 +270,15 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
             return rows
 
         with as_python():
+            of_rows = _groups(X, groups)
+            if self._schema is not None and is_all and o.initial is None:
+                from vwlite.estimators.dates import with_times  # not at the top: matrices have no columns
+                from vwlite.training.trainer import prepared as prepared_job
+
+                job = prepared_job(o if of_rows is None else replace(o, group=GROUPS), None, in_place=False)
+                self._schema = with_times(self._schema, self._roles().roles(), rows_of, job, names, of_rows)
             columns = self._schema.stored() if self._schema is not None else {}
-            learned, report = learn(rows_of, o, names, columns, _groups(X, groups))
+            learned, report = learn(rows_of, o, names, columns, of_rows)
             if self._schema is not None:
                 self._schema = Schema.restored(learned.model().columns)  # with n-grams of texts, or without
         self._learned, self._sparse_coef = learned, False
@@ -644,7 +655,8 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         more = self._declare(found, self._shaping())
         names = self._new_names(y)
         label = self._labels(y)
-        self._learn(X, label, self._class_importance(y, importance), self._options(more), names, groups)
+        self._learn(X, label, self._class_importance(y, importance), self._options(more), names, groups,
+                    is_all=True)
         self._more = more
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> "SparseClassifier":
@@ -768,7 +780,7 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
         o = self._options({})
         label, importance = self._labels(y, o.typed), _importance(X, sample_weight)
         if restart:
-            self._learn(X, label, importance, o, [], groups)
+            self._learn(X, label, importance, o, [], groups, is_all=True)
         elif first:
             self._begin(X, label, importance, replace(o, **ONE_PASS), [])
         else:

@@ -7,6 +7,7 @@ from struct import pack, unpack
 from typing import TYPE_CHECKING, NamedTuple
 
 from vwlite.core.tables.cells import parts_of_time, time_of
+from vwlite.input.dates import DIGITS, dates_among
 from vwlite.input.decisive import MOST_CLASSES, decisive
 from vwlite.input.diagnostics import IS_NUMBER, shown
 from vwlite.input.schema import CELLS_MISSING, GROUP, SAMPLE, Schema, SchemaError, listed
@@ -25,7 +26,6 @@ MOST_OTHERS = 5  # distinct words among numbers that may mean a missing number
 
 _DATE = re.compile(rb"\d{1,4}[./]\d{1,2}[./]\d{1,4}\b")  # the order of day and month is unknown
 _NO_VALUE = re.compile(rb"[?.*#/-]+|(?i:none|null|nil|missing|unknown|empty|n\.?/?a\.?)")  # whatever --missing says
-_DIGITS = re.compile(rb"(19|20)\d{6}")
 _DATES = "dates or times, each of which is a category"
 
 
@@ -72,6 +72,12 @@ class Sample:
         return {name: column.keys() - self._missing for name, column in zip(self._names, self._columns, strict=True)
                 if schema.roles[name] == "time"}
 
+    def dates(self, schema: Schema, typed: Collection[str]) -> dict[str, str]:
+        """The categorical columns whose cells are all times, each with its format. typed: columns with a typed role."""
+        cells = {name: column.keys() - self._missing for name, column in zip(self._names, self._columns, strict=True)}
+        return dates_among({name: found for name, found in cells.items()
+                            if schema.roles[name] == "categorical" and name not in typed}, schema.time_format)
+
     def missing(self, schema: Schema) -> str:
         """The shares of missing cells, as part of the line about the columns."""
         found = []
@@ -98,7 +104,7 @@ class Sample:
             role = schema.roles[name]
             cells = {cell: n for cell, n in column.items() if cell not in self._missing}
             others = {cell: n for cell, n in cells.items() if not self._is_number(cell)}
-            are_dates = role == "numeric" and all(map(_DIGITS.fullmatch, cells)) and all(map(time_of, cells))
+            are_dates = role == "numeric" and all(map(DIGITS.fullmatch, cells)) and all(map(time_of, cells))
             numbers = map(self._number, cells) if role == "numeric" and not are_dates else ()
             if equal := about_equal(name, (x for x in numbers if x is not None)):
                 yield Finding(name, equal)
@@ -191,7 +197,7 @@ def about_decisive(
     JSON lines need no role."""
     label = schema.name_of("label")
     kept = {name: cells for name, cells in columns.items()
-            if schema.roles.get(name, "auto") in ("numeric", "categorical", "auto")}
+            if schema.roles.get(name, "auto") in ("numeric", "categorical", "time", "auto")}
     if label is None or label not in columns:
         return
     for name, what in decisive(columns[label], kept, number):
@@ -232,7 +238,7 @@ def time_format_of(columns: Mapping[str, Collection[bytes]]) -> str:
 
 def about_mixed(cells: Mapping[bytes, int]) -> str:
     """What to say of a column of times that has both dates and numbers; "": nothing."""
-    numbers = sum(n for cell, n in cells.items() if IS_NUMBER.fullmatch(cell) and not _DIGITS.fullmatch(cell))
+    numbers = sum(n for cell, n in cells.items() if IS_NUMBER.fullmatch(cell) and not DIGITS.fullmatch(cell))
     total = sum(cells.values())
     what = f"dates of ISO 8601 in {total - numbers} of {total} cells, and numbers since 1970 in {numbers}"
     return f"{what}: both are read as times" if 0 < numbers < total else ""

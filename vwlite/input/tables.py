@@ -17,6 +17,7 @@ from vwlite.core.tables.cells import Cells
 from vwlite.core.tables.tables import TableParser
 from vwlite.core.text.parser import Parser, detect
 from vwlite.errors import DataError, Where
+from vwlite.input.dates import dates_among
 from vwlite.input.diagnostics import IS_NUMBER
 from vwlite.input.formats import NO_TEXT, Dialect, by_begin, by_name, first_line
 from vwlite.input.json_text import loads
@@ -166,6 +167,7 @@ class TableReader:
     absents: dict[str, tuple[int, int]] = field(default_factory=dict)  # by column: missing cells, and of unknown words
     kinds: Kinds = field(default_factory=Kinds)  # of JSON lines so far
     findings: list[Finding] = field(default_factory=list)  # of the first rows, or of keys that a first reading decided
+    dates: dict[str, str] = field(default_factory=dict)  # columns of words whose first cells are times; their formats
     _first: Kinds | None = None  # of a first reading of files
     _samples: list[tuple[Sample | None, Collection[str]]] = field(default_factory=list)  # ... and what decided roles
     _notes: list[str] = field(default_factory=list)  # that are to be said behind the roles
@@ -216,6 +218,7 @@ class TableReader:
         self._saw_values, typed, columns = True, self.options.roles(), first()
         times = {name: _cells_of(columns[name], self.schema.missing) for name, role in self.schema.roles.items()
                  if role == "time" and name in columns}
+        self._find_dates(columns)
         self.schema = self._with_time_format(self.schema, times)
         for name, values in columns.items():
             role, found = self.schema.roles.get(name, "auto"), ""
@@ -232,6 +235,15 @@ class TableReader:
         self._note_decisive(about_decisive(self.schema, cells, _number_of))
         if not self.reads_first:
             self._tell([])
+
+    def _find_dates(self, columns: Mapping[str, Sequence[Any]]) -> None:
+        """Find the columns without a typed role whose first values are words, all of which are times."""
+        assert self.schema is not None
+        typed, roles, missing = self.options.roles(), self.schema.roles, self.schema.missing
+        words = {name: _cells_of(values, missing) for name, values in columns.items() if name not in typed
+                 and roles.get(name, "auto") in ("auto", "categorical")
+                 and all(type(x) is str for x in values if x is not None)}
+        self.dates.update(dates_among(words, self.schema.time_format))
 
     def _note_decisive(self, found: Iterable[Finding]) -> None:
         hints = [*found]
@@ -254,6 +266,9 @@ class TableReader:
         it."""
         assert self.schema is not None
         self.schema = self.schema.with_roles(roles)
+        if sample is not None:
+            known = {name for name in self.schema.roles if name not in roles}
+            self.dates.update(sample.dates(self.schema, known))
         if self._samples:
             self._samples.append((sample, roles))
             return
@@ -390,6 +405,8 @@ class TableReader:
             if unknown:
                 raise DataError(f"{cross} cannot be crossed: there are no features of a column {unknown[0]}", *where)
         self.schema = self._with_time_format(schema, sample.times(schema), where) if sample else schema
+        if sample is not None:
+            self.dates.update(sample.dates(self.schema, self.options.roles()))
         decided = (sample, schema.roles)
         if self.reads_first:
             self._samples.append(decided)

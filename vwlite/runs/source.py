@@ -124,6 +124,11 @@ class Source:
         """Those of the tables that were read, as a model keeps them; none if there was none."""
         return self._table.schema.stored() if self._table is not None and self._table.schema else {}
 
+    @property
+    def dates(self) -> dict[str, str]:
+        """The columns of words whose first cells are times, each with its format; "": ISO 8601."""
+        return self._table.dates if self._table is not None else {}
+
     def open(self) -> None:
         """Take the cache of an earlier run, if it may be used; say why if not. CannotCreateError if the file is no
         cache at all."""

@@ -3,6 +3,7 @@
 import math
 import os
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 
 class TrainRun(Progress):
     """Reads the data, prints, and writes the files of one run. continuing: of --continue. unseen: what the model that
-    is continued does not know of the data."""
+    is continued does not know of the data. notes: of what was decided before."""
+
+    notes: Sequence[str] = ()
 
     def __init__(self, job: Job, stack: ExitStack, continuing: "Continuing | None", unseen: "Unseen | None") -> None:
         o, bad = job.options, BadLines(stack, **job.options.of_bad_lines)
@@ -192,7 +195,7 @@ class TrainRun(Progress):
                     commit()  # it says that it is a part
             self.wrote = bool(model)
         results = trainer.results()
-        numbers, notes = together(trainer.notes(self.namespaces), unseen)
+        numbers, notes = together(({}, [*self.notes]), trainer.notes(self.namespaces), unseen)
         if o.class_weight is not None:
             from vwlite.training.class_weight import about_weights
 

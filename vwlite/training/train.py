@@ -10,6 +10,7 @@ from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import KnownFeatures
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.plan import planned
+from vwlite.training.dates import with_times
 from vwlite.training.run import TrainRun
 from vwlite.training.trainer import Trainer, prepared
 from vwlite.training.trainers import checked, trainer_of
@@ -65,6 +66,7 @@ def trained(o: TrainOptions, frame: RunFrame, continuing: "Continuing | None" = 
 
         o = replace(o, typed=with_counted_classes(o.typed, data, frame.stopped))
     job, unseen = prepared(o, model, data, in_place=_in_place(o.initial, o.model)), None
+    job, notes = with_times(job, frame.stopped)
     if model is not None:
         from vwlite.runs.unseen import Unseen
 
@@ -72,6 +74,7 @@ def trained(o: TrainOptions, frame: RunFrame, continuing: "Continuing | None" = 
     del model
     job = checked(job)
     run = TrainRun(job, frame, continuing, unseen)
+    run.notes = notes
     trainer = trainer_of(job, run.source, run, frame)
     run.begin(trainer)
     frame.stop_with(trainer.stop)

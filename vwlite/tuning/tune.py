@@ -53,6 +53,7 @@ from vwlite.training.auto.space import Point, Scale, Setting, Space, Value, word
 from vwlite.training.auto.sparse import JudgedLearner, LearnerMaker, grid_of, learn_all
 from vwlite.training.auto.sparse_trainer import DECIDING, FEATURE, first_lines
 from vwlite.training.auto.trainer import AutoTrainer
+from vwlite.training.dates import with_times
 from vwlite.training.front import front_of
 from vwlite.training.progress import Progress
 from vwlite.training.trainer import Job, prepared
@@ -118,8 +119,12 @@ def tune(o: TuneOptions) -> int:
     counted = [] if "--classes" in words or "classes" not in o.typed else ["--classes", o.typed["classes"]]
     if "oaa" in o.typed and "--oaa" not in words:
         words = [*words, *counted, "--oaa", str(o.typed["oaa"])]
-    own = o.of_train
-    job = prepared(own, None, replace(data, quiet=True), in_place=False)
+    job, notes = with_times(prepared(o.of_train, None, replace(data, quiet=True), in_place=False), lambda: False)
+    if notes:
+        o = replace(o, time=job.options.time)
+        words = [*words, "--time", names_text(o.time[-1])]
+    for note in notes if not o.quiet else ():
+        say(f"note: {note}")
     settings = job.resolved.settings
     settings.outputs.check_one("vwlite tune")
     settings.outputs.transform.refuse("vwlite tune")

@@ -35,6 +35,7 @@ from vwlite.runs.options import InputOptions, TrainOptions
 from vwlite.runs.plan import DataPlan, planned
 from vwlite.runs.resolve import resolve
 from vwlite.runs.run import BadLines
+from vwlite.training.dates import with_times
 from vwlite.training.fit import FitProgress
 from vwlite.training.trainer import Trainer, prepared
 from vwlite.training.trainers import checked, source_of, trainer_of
@@ -122,7 +123,8 @@ def _trained(o: TrainOptions, data: DataPlan, part: Part, name: str, frame: RunF
         return read_own(name, io.BytesIO(data), data)
 
     o = replace(o, typed=with_counted_classes(o.typed, data, frame.stopped, part))
-    job = checked(prepared(o, None, data, in_place=False))
+    job, _ = with_times(prepared(o, None, data, in_place=False), frame.stopped, part)
+    job = checked(job)
     with ExitStack() as stack:
         bad = BadLines(stack, **o.of_bad_lines)
         progress = FitProgress(o, bad)
