@@ -117,6 +117,7 @@ def test_rows_of_a_group_are_in_one_fold(vwlite, tmp_path, monkeypatch, rows):
     pd = pytest.importorskip("pandas")
     monkeypatch.setattr("vwlite.training.auto.selection.LARGE", 1000)
     monkeypatch.setattr("vwlite.training.auto.learning.DERIVED_FROM", 300)
+    monkeypatch.setattr("vwlite.training.auto.rare.FEWEST_RARE", 15)
     frame = pd.DataFrame(of_customers(rows, 0, rows // 20), columns=NAMES)
     frame = frame.astype({"x": float})[["cust", "zip", "x", "y"]]
     frame.to_csv(tmp_path / "d.csv", index=False)

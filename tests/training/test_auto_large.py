@@ -29,6 +29,7 @@ def many(monkeypatch):
         monkeypatch.setattr(f"{SELECTION}.{name}", value)
     monkeypatch.setattr("vwlite.training.auto.auto_data.RARER", RARER)
     monkeypatch.setattr("vwlite.training.auto.learning.DERIVED_FROM", 400)
+    monkeypatch.setattr("vwlite.training.auto.rare.FEWEST_RARE", 20)
 
 
 def drawn(n: int, seed: int = 0) -> tuple[list[dict[int, float]], list[float]]:

@@ -173,6 +173,11 @@ class AutoData:
         return self.summary if self.validation is None else self.validation.summary
 
     @property
+    def has_two_labels(self) -> bool:
+        """Whether the loss is the log loss of two labels."""
+        return self.settings.loss == "logistic" and self.width == 1
+
+    @property
     def is_large(self) -> bool:
         """Whether a tenth of the examples is enough to compare models."""
         return self.stream is None and are_many(self.summary.examples, self.rarer)

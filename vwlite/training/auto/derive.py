@@ -52,6 +52,7 @@ from vwlite.records import record
 from vwlite.training.auto.auto_data import AutoData
 from vwlite.training.auto.data import Batches
 from vwlite.training.auto.race import FEW_PASSES, Race
+from vwlite.training.auto.rare import Mask, with_rare
 from vwlite.training.auto.rescaled import Scale, with_rescaled, without_shared_keys
 
 SAMPLE = 50_000  # rows that give knots, and by which columns are screened
@@ -104,12 +105,12 @@ class Screened:
 
 @record(frozen=True)
 class ScreenedRows:
-    """The rows by which columns are screened. labels: scaled. sampled: a mask of the rows of the sample. copies: for
-    each row, the row that it is a copy of, or itself."""
+    """The rows by which columns are screened. labels: scaled. sample: of them. copies: for each row, the row that it
+    is a copy of, or itself."""
 
     labels: Any
     importances: Any
-    sampled: Any
+    sample: Mask
     copies: Any
 
     @staticmethod
@@ -118,13 +119,25 @@ class ScreenedRows:
         scale, n = data.labels_as, summary.examples
         labels = array("d", ((y - scale.mean) / scale.scale for y in summary.labels))
         copies = array("I", range(n)) if folds is None else copies_of(summary.contents, folds)
-        return ScreenedRows(labels, summary.importances, sampled_rows(n, SAMPLE), copies)
+        sample = with_rare(labels if data.has_two_labels and n > SAMPLE else (), sampled_rows(n, SAMPLE))
+        return ScreenedRows(labels, summary.importances, sample, copies)
+
+    @property
+    def sampled(self) -> Any:
+        """A mask of the rows of the sample."""
+        return self.sample.chosen.view("uint8")
 
     @property
     def scale(self) -> float:
-        """The number of all rows over that of the sample."""
-        sampled: int = sum(self.sampled)
-        return len(self.sampled) / max(sampled, 1)
+        """The number of all rows over that for which the sample counts."""
+        return len(self.labels) / max(self.sample.counts_for, 1)
+
+    def of_sample(self, values: Any, width: int = 1) -> Any:
+        """The rows of the sample, of something that is linear in importances, with those that they have there."""
+        found, weights = rows_of_sample(values, self.sampled, width), self.sample.weights
+        if weights is None:
+            return found
+        return array("d", (x * w for x, w in zip(found, weights[self.sample.chosen].tolist(), strict=True)))
 
 
 @record(frozen=True)
@@ -417,13 +430,13 @@ class Stages:
         """The residuals of judged rows; and of learned rows if these are others, else None."""
         rows, width = self._judged, race.data.width
         first, second, unit = race.data.derivatives(race.scores(), rows.labels, rows.importances)
-        first, second = (rows_of_sample(x, rows.sampled, width) for x in (first, second))
+        first, second = (rows.of_sample(x, width) for x in (first, second))
         folds = folds_of_rows(rows.sampled, rows.copies, 2 if self._validates else 4)
         judged = Residuals(first, second, folds, rows.scale * (self._followed_by or 1))
         if not self._validates:
             return judged, None
         rows = self._learned
-        labels, weights = (rows_of_sample(x, rows.sampled) for x in (rows.labels, rows.importances))
+        labels, weights = rows_of_sample(rows.labels, rows.sampled), rows.of_sample(rows.importances)
         first, second, _ = race.data.derivatives(race.scores_learned(rows.sampled), labels, weights, unit)
         return judged, Residuals(first, second, bytes(len(labels)))
 

@@ -21,6 +21,7 @@ from vwlite.runs.options import PAIRS
 from vwlite.training.auto.auto_data import AutoData, detached
 from vwlite.training.auto.data import Batches, DrawnExamples
 from vwlite.training.auto.race import Features, Outcome, Race
+from vwlite.training.auto.rare import sample_of
 from vwlite.training.auto.rescaled import without_rescaled
 from vwlite.training.auto.selection import Drawn
 from vwlite.training.auto.stream import Stream
@@ -87,7 +88,8 @@ class StageLearning:
 
     def learn(self, followed_by: float | None = None) -> Outcome:
         """Learn in stages; the outcome of the best stage. followed_by: if the examples are a sample, the number of all
-        examples over that of the sample; all of them are learned later, with the features that are found."""
+        examples over that for which the sample counts; all of them are learned later, with the features that are found.
+        """
         from vwlite.training.auto.derive import Stages
 
         race, o = self._race, self._race.options
@@ -166,11 +168,12 @@ class SampleLearning:
         self._race = race
 
     def learn(self, examples: DrawnExamples, batches: Batches) -> Outcome:
-        """Find features with the first examples in drawn order, then learn all examples with these features. If a
-        signal comes before the first pass over all examples has ended, the model is that of the sample."""
+        """Find features with a sample of the examples, then learn all examples with these features. If a signal comes
+        before the first pass over all examples has ended, the model is that of the sample."""
         race, data = self._race, self._race.data
-        first = [batch.part(0, len(batch)) for batch in examples.first(DERIVED_FROM).batches()]
-        found = self.find(first, data.summary_of(first), [len(batch) for batch in first], len(examples.order))
+        sample = sample_of(data, examples, DERIVED_FROM)
+        first, followed_by = sample.batches, len(examples.order) / sample.counts_for
+        found = self.find(first, data.summary_of(first), [len(batch) for batch in first], followed_by)
         found = replace(found, candidates=[], best=found.best and replace(found.best, lanes=None))  # lanes are large
         if not race.stopped:
             if found.features.without is not None:
@@ -178,11 +181,11 @@ class SampleLearning:
             race.learn(examples)
         if race.passes_used:
             return replace(race.outcome(), features=found.features)
-        return replace(found, places=examples.order, on_sample=race.on_sample)
+        return replace(found, places=sample.places, on_sample=race.on_sample)
 
-    def find(self, first: Sequence[Batch], summary: DataSummary, counts: list[int], known: int) -> Outcome:
+    def find(self, first: Sequence[Batch], summary: DataSummary, counts: list[int], followed_by: float) -> Outcome:
         """Find features in passes over a sample, and set them in the race. first: the batches of the sample, with their
-        summary and counts. known: the number of all examples, as far as it is known."""
+        summary and counts. followed_by: as of `StageLearning.learn`."""
         race, data = self._race, detached(self._race.data)
         data.summary = summary
         setup = replace(race.setup, listener=Listener(), keeps_folds=False)
@@ -193,7 +196,7 @@ class SampleLearning:
             finder.learn(DrawnExamples.of(summary, batches), finder.passes_before_stages)
             found = finder.outcome()
             if finder.passes_used and not finder.stopped:
-                found = StageLearning(finder, batches).learn(known / summary.examples)
+                found = StageLearning(finder, batches).learn(followed_by)
         race.stages.clear()
         if found.features.without is None:
             return found
@@ -213,7 +216,7 @@ class StreamLearning:
         data = self._race.data
         if not (data.derives and data.source.columns and not data.is_scarce and data.baseline):
             return Features()
-        found = SampleLearning(self._race).find(batches, data.summary, data.counts, data.summary.examples)
+        found = SampleLearning(self._race).find(batches, data.summary, data.counts, 1.0)
         if found.features.without is not None:
             assert found.summary is not None
             data.summary, data.settings = found.summary, without_rescaled(data.settings)
