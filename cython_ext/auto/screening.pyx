@@ -480,11 +480,12 @@ def losses_of_tenths(const double[::1] losses not None, const double[::1] weight
 def residuals(Loss loss not None, str name, const double[::1] scores not None, const double[::1] labels not None,
               const double[::1] weights not None, double unit=0):
     """Minus the first derivatives of the loss at the scores, and the second ones, times weights; and the unit of the first ones.
-    Of losses other than the logistic and the Poisson one it is their standard deviation, over the root of the second ones,
-    which are 1 where the loss has no logarithm of a mean. unit: another one; 0: none."""
+    Of losses other than the logistic one it is their standard deviation, over the root of the second ones, which are 1 where the
+    loss has no logarithm of a mean: labels have any unit, and counts may vary more than those of Poisson. unit: another one; 0:
+    none."""
     cdef size_t i, n = scores.shape[0]
     cdef double p, slope, sum = 0, squares = 0, total = 0
-    cdef bint logistic = name == "logistic", counts = name == "poisson"
+    cdef bint logistic = name == "logistic"
     first, second = array("d", bytes(8 * n)), array("d", bytes(8 * n))
     cdef double[::1] r = first
     cdef double[::1] h = second
@@ -501,7 +502,7 @@ def residuals(Loss loss not None, str name, const double[::1] scores not None, c
         total += weights[i]
         sum += weights[i] * r[i] / sqrt(h[i])
         squares += weights[i] * r[i] * r[i] / h[i]
-    if unit == 0 and total > 0 and not (logistic or counts):
+    if unit == 0 and total > 0 and not logistic:
         unit = sqrt(max(squares / total - (sum / total) ** 2, 0))
     unit = unit if unit > 0 else 1
     for i in range(n):

@@ -52,7 +52,7 @@ from vwlite.core.auto.screening import (
     sampled_rows,
 )
 from vwlite.core.auto.screening import knots as compiled_knots
-from vwlite.core.learn.losses import Logistic, Squared
+from vwlite.core.learn.losses import Logistic, Poisson, Squared
 from vwlite.derived import CURVE, PARTS_OF_TIME, WordColumn
 from vwlite.hashing import feature_hash, namespace_hash
 from vwlite.model import read_model
@@ -174,6 +174,18 @@ def test_residuals_of_numbers_have_a_unit():
     assert unit == pytest.approx(2 * math.sqrt(np.cov(y - p, fweights=h.astype(int), ddof=0)))
     assert np.allclose(first, 2 * h * (y - p) / unit) and np.allclose(second, h)
     assert np.allclose(residuals(Squared(), "squared", p, y, h, 5.0)[0], 2 * h * (y - p) / 5)
+
+
+def test_residuals_of_counts_have_a_unit():
+    """Amounts in any unit have the same pairs; so have counts that vary more than those of Poisson."""
+    rng = np.random.default_rng(8)
+    p, h = rng.normal(size=50), rng.integers(1, 3, 50).astype(float)
+    y = rng.poisson(np.exp(p)) * 3.0
+    first, second, unit = residuals(Poisson(), "poisson", p, y, h)
+    R, H = derivatives("poisson", p, y, h)
+    assert np.allclose(first, R[:, 0]) and np.allclose(second, H[:, 0])
+    pearson = (y - np.exp(p)) / np.exp(p / 2)
+    assert unit == pytest.approx(math.sqrt(np.cov(pearson, fweights=h.astype(int), ddof=0)))
 
 
 @pytest.mark.parametrize("classes", [1, 3])

@@ -257,8 +257,9 @@ def test_residuals_by_hand() -> None:
     h = np.array([1.0, 2.0])
     R, H = derivatives("logistic", np.array([0.0, 0.0]), np.array([1.0, -1.0]), h)
     assert R.tolist() == [[0.5], [-1.0]] and H.tolist() == [[0.25], [0.5]]
-    R, H = derivatives("poisson", np.array([0.0, math.log(3)]), np.array([2.0, 0.0]), h)
-    assert np.allclose(R, [[1], [-6]]) and np.allclose(H, [[1], [6]])
+    R, H = derivatives("poisson", np.array([0.0, math.log(4)]), np.array([2.0, 1.0]), np.ones(2))
+    s = 1.25  # l' is -1 and 3, over the roots of 1 and 4, with deviation 1.25
+    assert np.allclose(R, [[1 / s], [-3 / s]]) and np.allclose(H, [[1], [4]])
     R, H = derivatives("gamma", np.zeros(2), np.array([3.0, 5.0]), np.ones(2))  # l' is -2 and -4, with deviation 1
     assert R.tolist() == [[2.0], [4.0]] and H.tolist() == [[1.0], [1.0]]
     R, H = derivatives("squared", np.zeros(2), np.array([10.0, -10.0]), np.ones(2))

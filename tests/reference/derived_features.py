@@ -305,9 +305,9 @@ Matrix = np.ndarray  # [rows, classes]; but for several classes there is one
 def derivatives(loss: str, p: np.ndarray, y: np.ndarray, h: np.ndarray) -> tuple[Matrix, Matrix]:
     """Point 3: R = -h loss'(p) and H = h loss''(p) of out-of-fold scores, h the importance of a row.
 
-    Of the squared loss in units of the deviation s of the residuals: R = h (y - p) / s, H = h. Of the gamma and the
-    Tweedie loss, whose dispersion is not known either, H is that expected of the mean, exp((2 - power) p), and s the
-    deviation of loss'(p) / sqrt(H / h), Pearson's residual.
+    Of the squared loss in units of the deviation s of the residuals: R = h (y - p) / s, H = h. Of the Poisson, gamma
+    and Tweedie loss, whose dispersion is not known either, H is that expected of the mean, exp((2 - power) p), and s
+    the deviation of loss'(p) / sqrt(H / h), Pearson's residual.
     """
     if loss == "squared":
         residuals = y - p
@@ -315,8 +315,8 @@ def derivatives(loss: str, p: np.ndarray, y: np.ndarray, h: np.ndarray) -> tuple
         s = math.sqrt(np.average((residuals - mean) ** 2, weights=h))
         return (h * residuals / s if s else 0 * residuals)[:, None], h[:, None]
     first = np.array([SMOOTH[loss].dloss(*pair) for pair in zip(p, y, strict=True)])
-    if loss in ("gamma", "tweedie"):
-        mean_power = {"gamma": 2.0, "tweedie": 1.5}[loss]
+    if loss in ("poisson", "gamma", "tweedie"):
+        mean_power = {"poisson": 1.0, "gamma": 2.0, "tweedie": 1.5}[loss]
         second = np.exp((2 - mean_power) * p)
         pearson = first / np.sqrt(second)
         s = math.sqrt(np.average((pearson - np.average(pearson, weights=h)) ** 2, weights=h)) or 1.0
