@@ -15,6 +15,7 @@ from libc.stdint cimport uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 
 from vwlite.core.base.buffers cimport reserve
+from vwlite.core.base.elementary cimport log
 from vwlite.core.base.prefetch cimport prefetch_write
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch, is_unfit
 from vwlite.core.data.class_names cimport ClassNames
@@ -224,7 +225,12 @@ cdef class Learner:
         return Reason.DONE
 
     cdef void widen_range(self, double label) noexcept nogil:
-        """Extend the range of predictions to include a label that is learned."""
+        """Extend the range of predictions to include a label that is learned; its logarithm, if a prediction is that of a mean.
+        """
+        if self.loss.power > 0:
+            if label <= 0:
+                return
+            label = log(label)
         self.min_label, self.max_label = min(self.min_label, label), max(self.max_label, label)
 
     cdef Reason count(self, const Turn* turn) noexcept nogil:

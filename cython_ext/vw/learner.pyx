@@ -75,7 +75,7 @@ cdef class VwLearner(Learner):
 
     cdef void widen_range(self, double label) noexcept nogil:
         if self.widens:
-            Learner.widen_range(self, label)
+            self.min_label, self.max_label = min(self.min_label, label), max(self.max_label, label)
 
     cdef Reason count(self, const Turn* turn) noexcept nogil:
         cdef const Outcome* o = &turn.o

@@ -281,6 +281,16 @@ def test_gd_takes_log_means_of_44_at_most():
     assert learner.reason == Reason.DONE
 
 
+def test_a_range_of_log_means_includes_the_logarithms_of_labels():
+    loss = Poisson()
+    learner = Learner(Gd(loss), loss, Expander(constant=False))
+    learner.min_label = learner.max_label = 1.0
+    learner.run(batch_of([one(label=exp(3)), one(label=0.0), one(label=2.0, importance=0.0)]))
+    assert (learner.min_label, learner.max_label) == (1, pytest.approx(3))
+    learner.run(batch_of([one(label=exp(-2))]))
+    assert (learner.min_label, learner.max_label) == pytest.approx((-2, 3))
+
+
 def test_sgd_does_not_clip():
     learner = learner_of()
     learner.run(batch_of([one(initial=7.0)]))

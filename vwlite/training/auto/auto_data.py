@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from vwlite.algorithms.labels import MOST, choose
+from vwlite.algorithms.losses import loss_function
 from vwlite.algorithms.settings import Settings
 from vwlite.core.auto.robust import ScaledHuber, least_slope
 from vwlite.core.auto.screening import class_residuals, residuals, row_log_losses, row_losses
@@ -228,6 +229,20 @@ class AutoData:
             self.labels_as = LabelScale(scale=scale, loss_scale=slope)
             self.weights_as = WeightScale(shift=log(scale), slope=slope)
         self.baseline = self.constant_loss()
+
+    def range_of_scores(self) -> tuple[float, float]:
+        """The range to which predictions are clipped: that of the labels, or of their logarithms if a score is the
+        logarithm of a mean; where labels may be 0, a mean has no least one. Initial predictions are then exposures, and
+        those of later rows may be larger: with these labels are no bounds."""
+        low, high = loss_function(self.settings.loss).first_range
+        labels = self.summary.labels
+        if not make_loss(self.settings).power:
+            return min(low, min(labels, default=low)), max(high, max(labels, default=high))
+        largest = max(labels, default=0.0)
+        if self.summary.has_initial or largest <= 0:
+            return low, high
+        is_positive = loss_function(self.settings.loss).labels == "positive"
+        return log(min(labels)) if is_positive else low, log(largest)
 
     def learned_loss(self) -> Loss:
         """The loss function for scaled labels."""

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from vwlite.algorithms.losses import loss_function
 from vwlite.algorithms.settings import Settings
 from vwlite.core.auto.given import GivenPredictions, by_line
 from vwlite.core.data.batch import Batch
@@ -34,10 +33,7 @@ class ModelLoader:
     def learner(self, settings: Settings, fold: WeightScale = WeightScale()) -> GivenPredictions:  # noqa: B008
         """A learner whose predictions are given, as scores for scaled labels; `fold` scales them back."""
         learner = self._new(settings, scale=fold.scale, shift=fold.shift, link=settings.link)
-        low, high = loss_function(settings.loss).first_range
-        labels = self.data.summary.labels
-        learner.min_label = min(low, min(labels, default=low))
-        learner.max_label = max(high, max(labels, default=high))
+        learner.min_label, learner.max_label = self.data.range_of_scores()
         return learner
 
     def _new(self, settings: Settings, **how: Any) -> GivenPredictions:
