@@ -3,6 +3,7 @@
 from array import array
 from collections import Counter
 
+from libc.float cimport DBL_MAX
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free
@@ -204,6 +205,14 @@ cdef class DataSummary:
         for i in range(self.examples):
             self.label[i] = -1 if self.label[i] == negative else 1
 
+    def set_labels(self, const double[::1] labels not None):
+        """Replace the label of each example."""
+        cdef size_t i
+        if <size_t>labels.shape[0] != self.known():
+            raise IndexError(labels.shape[0])
+        for i in range(self.examples):
+            self.label[i] = labels[i]
+
     def rarer(self, const uint8_t[::1] folds=None):
         """How many examples have another label than more than half of all; at least half of them, if there is none such.
         folds: only those in fold 0 are counted."""
@@ -291,6 +300,35 @@ cdef class DataSummary:
             first = self.label[i] - self.initial[i] - mean
             square += self.importance[i] * first * first
         return mean, sqrt(square / total)
+
+    def least_label(self):
+        """The least label; 0 if there is none."""
+        cdef size_t i
+        cdef double found = self.label[0] if self.known() else 0
+        for i in range(1, self.known()):
+            found = min(found, self.label[i])
+        return found
+
+    def skewness(self):
+        """The third central moment of the labels over the third power of their standard deviation, weighted by importance; 0 if
+        all labels are equal."""
+        cdef size_t i
+        cdef double total = 0, sum = 0, square = 0, cube = 0, mean, d, largest = 0
+        if self.known() == 0:
+            return 0.0
+        for i in range(self.known()):
+            total += self.importance[i]
+            sum += self.importance[i] * (self.label[i] - self.label[0])
+        mean = self.label[0] + sum / total
+        for i in range(self.known()):
+            largest = max(largest, fabs(self.label[i] - mean))
+        if not 0 < largest <= DBL_MAX:
+            return 0.0
+        for i in range(self.known()):
+            d = (self.label[i] - mean) / largest      # so that no cube overflows
+            square += self.importance[i] * d * d
+            cube += self.importance[i] * d * d * d
+        return cube / total / (square / total) ** 1.5
 
     def residuals(self, double center=0, *, bint absolute=False):
         """Labels minus initial predictions and a constant, or their absolute values, as an array."""

@@ -541,6 +541,18 @@ cdef class Batch:
                 found.append(line)
         return found
 
+    def set_labels(self, double[::1] labels not None):
+        """Replace the label of each line. What a view looks at is not changed."""
+        cdef size_t line
+        if <size_t>labels.shape[0] != self.a.lines:
+            raise IndexError(labels.shape[0])
+        if self.owner is not None and self.a.lines:
+            self.shared.append(labels)
+            self.a.label = &labels[0]
+            return
+        for line in range(self.a.lines):
+            self.a.label[line] = labels[line]
+
     def set_importance(self, double[::1] importance not None):
         """Replace the importance of each line. What a view looks at is not changed."""
         cdef size_t line

@@ -27,6 +27,7 @@ class LabelChoice:
 
     loss: "logistic" or "squared". labels: of the settings; None: they are used as they are. in_batches: the negative
     and the positive label as batches have them; None: any number. why: as the end of a sentence. note: advice, or "".
+    note_on_counts: the same if they are learned as counts.
     """
 
     loss: str
@@ -34,6 +35,7 @@ class LabelChoice:
     in_batches: tuple[float, float] | None
     why: str
     note: str = ""
+    note_on_counts: str = ""
 
 
 def choose(found: Sequence[float], words: Sequence[str]) -> LabelChoice:
@@ -47,18 +49,19 @@ def choose(found: Sequence[float], words: Sequence[str]) -> LabelChoice:
         return LabelChoice("logistic", (0.0, 1.0), (0.0, 1.0), are)
     if set(found) <= {-1.0, 1.0}:
         return LabelChoice("logistic", None, (-1.0, 1.0), are)
-    return LabelChoice("squared", None, None, "as the labels are numbers", _about_whole(found))
+    notes = (_about_whole(found, are_counts=are_counts) for are_counts in (False, True))
+    return LabelChoice("squared", None, None, "as the labels are numbers", *notes)
 
 
-def _about_whole(found: Sequence[float]) -> str:
-    """What whole numbers may be, if there are more than two; "" for others."""
+def _about_whole(found: Sequence[float], *, are_counts: bool) -> str:
+    """What whole numbers may be, if there are more than two; "" for others. are_counts: they are learned as counts."""
     if len(found) <= 2 or not all(label == int(label) for label in found):
         return ""
     from_0, meant = found[0] in (0.0, 1.0), list[str]()
     if len(found) < MOST and (from_0 or len(found) <= FEW):
         classes = f"--oaa {found[-1]:g}" if found[0] == 1 else f"--oaa {len(found)} --classes auto"
         meant.append(f"if they are classes, add {classes}")
-    if from_0:
+    if from_0 and not are_counts:
         meant.append("if they are counts, add --loss poisson")
     number = f"{len(found)}" if len(found) < MOST else f"at least {MOST}"
     return f"there are {number} different labels, all whole numbers: {'; '.join(meant)}" if meant else ""

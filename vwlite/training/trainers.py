@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _FOLDER = "vwlite.training.auto."
 _OF_NUMBERS = (f"{_FOLDER}trainer:AutoTrainer", f"{_FOLDER}auto_data:AutoData")
 _OF_AUTO = {
-    "number": _OF_NUMBERS, "two labels": _OF_NUMBERS,
+    "number": (f"{_FOLDER}amounts:AmountTrainer", f"{_FOLDER}auto_data:AutoData"), "two labels": _OF_NUMBERS,
     "quantiles": (f"{_FOLDER}quantiles:QuantileTrainer", f"{_FOLDER}quantiles:QuantileData"),
     "classes": (f"{_FOLDER}class_trainer:ClassTrainer", f"{_FOLDER}auto_data:ClassData"),
 }

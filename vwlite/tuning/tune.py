@@ -201,6 +201,7 @@ class Tuner:
         trainer = trainer_of(job, source, Progress(o, bad, self.live))
         assert isinstance(trainer, AutoTrainer)
         self.auto, self.data = trainer, trainer.data
+        trainer.compares_losses = False  # all settings have one loss
         self.stopped, self.began = False, time.monotonic()
         self.jobs = typed.jobs or len(os.sched_getaffinity(0))
         self.space = Space(dict(typed.tries), o.typed.get("loss", "logistic"))
@@ -277,7 +278,10 @@ class Tuner:
             known = (loss_of(auto.held or auto.learner.progressive), auto.learner.rule.count_nonzero())
             self.journal.put(AUTO.name, known)
         judged = Judged(known[0], known[1], 8 if is_large(self.options.data) else 1)
-        self.models = [TunedModel(judged, {"algorithm": Value(AUTO.name, AUTO.name)}, self.options.validate)]
+        setting = {"algorithm": Value(AUTO.name, AUTO.name)}
+        if self.data.settings.loss == "squared" and "loss" not in self.options.typed:
+            setting["loss"] = Value("squared", "squared")  # else it may learn amounts by another one
+        self.models = [TunedModel(judged, setting, self.options.validate)]
 
     # --- the search --------------------------------------------------------------------------
 

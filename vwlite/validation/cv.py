@@ -68,10 +68,12 @@ def cv(o: CvOptions) -> int:
                 found.append(_evaluated(model, name, data, folds.part(k, held_out=True), k, frame))
             if frame.signal is not None:
                 break
-            if [x.key for x in found[-1]] != [x.key for x in found[0]]:
+            keys = [[x.key for x in values] for values in found]
+            if keys[-1] != keys[0] and not all("mse" in of for of in keys):
                 raise DataError(f"the measures of fold {k} are not those of fold 1, as each fold chooses its loss "
                                 "by its labels: give --loss, or --classes")
         if frame.signal is None:
+            found = _in_all(found)
             facts = _facts(folds.rows, found)
             sys.stdout.write(json_text(with_schema(facts), indent=2) + "\n" if o.json else
                              _shown(facts, [value.name for value in found[0]]))
@@ -150,6 +152,12 @@ def _evaluated(model: Model, name: str, data: DataPlan, part: Part, fold: int, f
     for note in one.scoring.about_labels()[0][1]:  # labels that are not evaluated
         say(f"note: {note}")
     return evaluation.values
+
+
+def _in_all(found: list[list[Value]]) -> list[list[Value]]:
+    """The measures that all folds have: of amounts, each fold chooses its loss, which has measures of its own."""
+    each = [{x.key: x for x in values} for values in found]
+    return [[of[x.key] for x in found[0] if all(x.key in other for other in each)] for of in each]
 
 
 def _facts(rows: list[int], found: list[list[Value]]) -> dict[str, Any]:

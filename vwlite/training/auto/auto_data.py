@@ -55,6 +55,7 @@ class LossChoice:
         self._words, self._typed, self._weighs_classes = known.classes, typed, weighs_classes
         self.is_open = known.or_numbers  # labels will be mapped; how, is not known yet
         self.chooses_loss = self.is_open and "loss" not in typed
+        self.notes = ("", "")  # on the labels; and if they are learned as counts
         self._in_batches: tuple[float, float] | None = None  # the labels in batches that become -1 and 1
         self._places: dict[float, str] = {}  # by label: " (file:line)" of its first example
 
@@ -88,6 +89,7 @@ class LossChoice:
             summary.map_labels(self._in_batches[0])
         if self.chooses_loss or choice.labels is not None:
             say(f"loss = {choice.loss}, {choice.why}")
+        self.notes = choice.note, choice.note_on_counts
         return settings, choice.note
 
     def mapped(self, batch: Batch, settings: Settings, text: SourceText | None = None) -> Iterator[BadLine]:
@@ -243,6 +245,15 @@ class AutoData:
             return low, high
         is_positive = loss_function(self.settings.loss).labels == "positive"
         return log(min(labels)) if is_positive else low, log(largest)
+
+    def check_baseline(self) -> None:
+        """DataError if the loss of the best constant is not finite: no loss can be compared with it."""
+        if not math.isfinite(self.baseline):
+            raise DataError("the loss of the best constant is not finite: importances of examples are too large")
+
+    def forget_labels(self) -> None:
+        """Forget what is known of the labels, which are others now, or have another loss."""
+        self._rarer = self._constant = None
 
     def learned_loss(self) -> Loss:
         """The loss function for scaled labels."""

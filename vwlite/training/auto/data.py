@@ -66,6 +66,15 @@ class DrawnExamples:
             found._add(batch)
         return found._finished()
 
+    @staticmethod
+    def in_order(batches: Sequence[Batch]) -> "DrawnExamples":
+        """Examples that are drawn already."""
+        found = DrawnExamples(0)
+        for batch in batches:
+            found._add(batch)
+        found.order = array("I", range(sum(map(len, batches))))
+        return found._finished()
+
     def _finished(self) -> "DrawnExamples":
         if self._writer is not None:
             self._reader = self._writer.finish()

@@ -203,6 +203,11 @@ class Stages:
         self._try(kinds, most_pairs)
         return self._best
 
+    def curves(self) -> Derived | None:
+        """Curves of all numbers; None if no column has numbers."""
+        found = _curves_of(self._columns())
+        return Derived(found) if found else None
+
     def _try(self, kinds: str, most_pairs: int) -> None:
         columns = self._columns()
         numbers = _curves_of(columns)

@@ -28,7 +28,7 @@ from vwlite.training.auto.stream import Stream
 from vwlite.training.trainer import Listener
 
 if TYPE_CHECKING:
-    from vwlite.training.auto.derive import Codes, Sentinel, ShownGroups
+    from vwlite.training.auto.derive import Codes, Sentinel, ShownGroups, Stages
 
 DERIVED_FROM = 40_000  # size of the sample, if there are many examples
 OF_NEW_GROUPS = 1.01  # the loss of new groups is reported if it is above this times the loss of new rows
@@ -80,6 +80,16 @@ class FilePredictions:
         return scores
 
 
+def stages_of(race: Race, batches: Batches, followed_by: float | None = None) -> "Stages":
+    """The stages after a race. followed_by: as in `StageLearning.learn`."""
+    from vwlite.training.auto.derive import Stages
+
+    source = race.data.source
+    roles = {namespace_of(name): role for name, role in source.columns.get("roles", []) if role not in OPTIONAL}
+    texts = [*roles.values()].count("text") if source.tries_ngrams else 0
+    return Stages(race, roles, texts, batches, followed_by)
+
+
 class StageLearning:
     """Derives features in stages, after a race without derived features."""
 
@@ -90,13 +100,8 @@ class StageLearning:
         """Learn in stages; the outcome of the best stage. followed_by: if the examples are a sample, the number of all
         examples over that for which the sample counts; all of them are learned later, with the features that are found.
         """
-        from vwlite.training.auto.derive import Stages
-
         race, o = self._race, self._race.options
-        found = self._source.columns.get("roles", [])
-        roles = {namespace_of(name): role for name, role in found if role not in OPTIONAL}
-        texts = [*roles.values()].count("text") if self._source.tries_ngrams else 0
-        stages = Stages(race, roles, texts, self._batches, followed_by)
+        stages = stages_of(race, self._batches, followed_by)
         best = stages.run(o.derive, PAIRS if o.pairs is None else o.pairs)
         groups = stages.groups if not race.stopped else None
         notes = [*about_sentinels(stages.sentinels), *self._about_codes(stages.codes)]

@@ -1,6 +1,5 @@
 """The trainer of `--algorithm auto`: candidates with a grid of learning rates each, and a stack of their scores."""
 
-import math
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +10,7 @@ from weakref import WeakMethod
 
 from vwlite.core.auto.given import GivenPredictions
 from vwlite.core.data.batch import Batch
-from vwlite.errors import DataError, UsageError
+from vwlite.errors import UsageError
 from vwlite.input.parsing import EXAMPLE
 from vwlite.model.centered import with_constant_columns
 from vwlite.model.header import COUNTERS
@@ -58,6 +57,7 @@ class AutoTrainer(DataTrainer):
     loader: ClassVar[type[ModelLoader]] = ModelLoader
     intercepts: Sequence[float] = ()  # of the model: one for each class
     batches: Batches  # of files
+    compares_losses = True  # for labels that are amounts, if the loss is not given
 
     def __init__(self, job: Job, data: AutoData) -> None:
         super().__init__(job, data)
@@ -91,14 +91,13 @@ class AutoTrainer(DataTrainer):
     def learn_in_passes(self, batches: Batches) -> None:
         data, self.batches = self.data, batches
         data.scale_labels()
-        self._check_baseline()
+        data.check_baseline()
         if data.is_scarce:
             self._learn_once(DrawnExamples.of(data.summary, batches))
             return
         if data.summary.examples and data.baseline:
-            examples = DrawnExamples.of(data.summary, batches)
-            self.drawn = examples.batches
-            self.outcome = learned_in_passes(self.race, examples, batches)
+            examples = self._learned(DrawnExamples.of(data.summary, batches))
+            batches, self.drawn = self.batches, examples.batches
             assert self.outcome.settings is not None and self.outcome.summary is not None
             data.settings, data.summary = self.outcome.settings, self.outcome.summary
             self.pass_number = self.race.pass_number
@@ -115,10 +114,10 @@ class AutoTrainer(DataTrainer):
             scores = found.in_file(data.summary)
         self._feed_given(learner, batches, scores)  # without scores, the examples are only counted
 
-    def _check_baseline(self) -> None:
-        """DataError if the loss of the best constant is not finite: no loss can be compared with it."""
-        if not math.isfinite(self.data.baseline):
-            raise DataError("the loss of the best constant is not finite: importances of examples are too large")
+    def _learned(self, examples: DrawnExamples) -> DrawnExamples:
+        """Learn the batches, whose examples these are. Returns the examples, with the labels that were learned."""
+        self.outcome = learned_in_passes(self.race, examples, self.batches)
+        return examples
 
     def _learn_once(self, examples: DrawnExamples) -> None:
         """Learn examples in one pass, in drawn order, if they are too few for folds. Each is predicted before it is
@@ -223,7 +222,7 @@ class AutoTrainer(DataTrainer):
             return  # a signal came before the first one
         batch = self.stream.sample()
         self.drawn = partial(iter, (batch,))
-        self._check_baseline()
+        self.data.check_baseline()
         self.outcome = self.stream.outcome(batch, self.outcome)
         self._load_model(self.learner)
 
