@@ -216,3 +216,9 @@ def with_means_and_indicators(n, seed):
         weights += np.linalg.solve(hessian, design.T @ (y - p) - weights)
     margin = np.column_stack([np.ones(3000), fresh, fresh_lost]) @ weights * (2 * labels - 1)
     return float(np.mean(np.log1p(np.exp(-margin))))
+
+
+def test_the_ends_may_be_the_largest_floats():
+    x = [*np.linspace(-3e38, 3e38, 30), *np.linspace(-1e37, 1e37, 40)]
+    x = [float(np.float32(v)) for v in x]
+    assert len(Scale(array("f", x)).of_knots(x)) == len({*x})

@@ -93,6 +93,7 @@ def ours(learn: Table, fresh: Table, folder: Path) -> tuple[np.ndarray, dict[str
     """What is predicted for fresh rows; the report of training."""
     train, test, model, raw, predictions = (folder / name for name in ("train.csv", "test.csv", "model", "raw", "p"))
     report = vwlite(folder, "train", train, "--label", "y", *options(learn), "-m", model)
+    report |= squared_error(json.loads((folder / "report.json").read_text()))
     vwlite(folder, "predict", test, "-m", model, "-r", raw, "-p", predictions)
     if learn.labels.kind == "binary":
         return expit(np.loadtxt(raw, ndmin=1)), report
@@ -101,8 +102,19 @@ def ours(learn: Table, fresh: Table, folder: Path) -> tuple[np.ndarray, dict[str
     return np.loadtxt(predictions, ndmin=1), report
 
 
+def squared_error(report: dict[str, Any]) -> dict[str, float]:
+    """That of a loss which was chosen for amounts, in place of the squared loss: the average loss is of that loss."""
+    found = report.get("chosen", {}).get("losses_with_its_features", {})
+    for of in found.values():
+        if "difference" in of and of["difference"] < -of["error"]:
+            return {"squared_error": of["mse"]}
+    return {}
+
+
 def reported_loss(report: dict[str, Any], kind: str) -> float:
     """Of rows that were not learned; without folds the progressive one."""
+    if "squared_error" in report:
+        return report["squared_error"]
     name = "log_loss" if kind == "classes" else "average_loss"
     return next(report[way + name] for way in ("out_of_fold_", "holdout_", "") if way + name in report)
 

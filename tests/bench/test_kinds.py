@@ -242,3 +242,13 @@ def test_the_reported_loss_is_that_of_rows_not_learned(auto_kinds: Any) -> None:
     assert auto_kinds.reported_loss(report, "binary") == 1 and auto_kinds.reported_loss(report, "classes") == 2
     assert auto_kinds.reported_loss({"average_loss": 3.0, "holdout_average_loss": 4.0}, "poisson") == 4
     assert auto_kinds.reported_loss({"average_loss": 3.0}, "numbers") == 3
+    assert auto_kinds.reported_loss({"average_loss": 3.0, "squared_error": 5.0}, "numbers") == 5
+
+
+def test_the_squared_error_of_amounts_is_that_of_the_chosen_loss(auto_kinds: Any) -> None:
+    """Of the one that was ahead of the squared loss with the features of the model."""
+    ahead = {"mse": 2.0, "difference": -1.0, "error": 0.5}
+    for of, expected in ((ahead, {"squared_error": 2.0}), (ahead | {"error": 1.5}, {})):
+        found = {"chosen": {"losses_with_its_features": {"poisson": of, "squared": {"mse": 3.0}}}}
+        assert auto_kinds.squared_error(found) == expected
+    assert auto_kinds.squared_error({}) == {}

@@ -24,7 +24,7 @@ class Line:
         self.is_open = self.type in ("any", "object")
         self.is_required = not (optional or "*" in key or re.search(r"\[\]|[A-Z]{3}", self.key) or self.is_open)
         pattern = re.escape(self.key).replace("WHERE_", "(holdout_|out_of_fold_|validation_|progressive_)?")
-        pattern = re.sub("CLASS|COLUMN|NAME", "[^.]*", pattern).replace("FILE", ".*")
+        pattern = re.sub("CLASS|COLUMN|NAME", r"[^.(]*(?:\\([^)]*\\))?[^.]*", pattern).replace("FILE", ".*")
         pattern = pattern.replace("MEASURE", r"[a-z]\w*(?:\.\d\w*)*").replace("TAU", r"\d\.\d+")
         self.pattern = re.compile(pattern + (r"([.[].*)?" if self.is_open else ""))
         self.origin = origin

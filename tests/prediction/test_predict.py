@@ -333,7 +333,7 @@ def test_top_of_two_labels_is_that_of_two_classes(vwlite, labels):
         for line, row, found, best in zip(text, table, objects, expected, strict=True):
             pairs = [word.rsplit(":", 1) for word in line.split()[: min(k, 2)]]
             assert [name for name, _ in pairs] == [name for *_, name in best][:k]
-            assert [float(x) for _, x in pairs] == pytest.approx([-x for x, *_ in best][:k], rel=1e-4)
+            assert [float(x) for _, x in pairs] == pytest.approx([-x for x, *_ in best][:k], rel=1e-4, abs=1e-7)
             assert [(str(of["class"]), of["probability"]) for of in found["top"]] == [(c, float(x)) for c, x in pairs]
             assert [row[f"class_{i + 1}"] for i in range(len(pairs))] == [c for c, _ in pairs]
             assert str(found["class"]) == row["class"] == pairs[0][0]

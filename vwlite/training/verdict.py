@@ -8,7 +8,7 @@ from vwlite.output.results import Result
 from vwlite.output.text import shown
 from vwlite.runs.baseline import is_worse
 
-NORMALIZATIONS = {"none": "no normalization", "center": "columns centered"}
+NORMALIZATIONS = {"none": "no normalization", "center": "columns centered", "ridge": "ridge regression"}
 
 
 def result(settings: Settings, measures: dict[str, Result], rows: str) -> str:

@@ -5,6 +5,7 @@ from functools import partial
 
 from vwlite.algorithms.memory import lanes_need
 from vwlite.core.auto.lanes import Lanes
+from vwlite.core.auto.ridge import Ridge
 from vwlite.core.auto.starts import Starts
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.expand import Expander
@@ -13,12 +14,24 @@ from vwlite.errors import DataError
 from vwlite.model.learners import make_expander
 from vwlite.runs.means import NOT_DENSE
 from vwlite.training.auto.auto_data import AutoData
-from vwlite.training.auto.selection import FOLDS, HELD_OUT_FOLDS, LARGE_RATES, RATES, Drawn, Selection
+from vwlite.training.auto.selection import (
+    FOLDS,
+    HELD_OUT_FOLDS,
+    LARGE_RATES,
+    RATES,
+    RIDGE,
+    STRENGTHS,
+    Drawn,
+    Learned,
+    Selection,
+)
 
 FEW_FOR_STAGES = 5_000  # examples; below, all passes are made before features are derived
 FEW_PASSES_FROM = 12_000  # examples; from here on there are at most 8 passes
 
-NewLanes = Callable[[], Lanes]
+MOST_CELLS, MOST_PRODUCTS = 4e6, 1e7  # of ridge regression: examples times features, and times their square
+
+NewLanes = Callable[[], Learned]
 
 
 class Grid:
@@ -38,8 +51,9 @@ class Grid:
         """Free the sample. Lanes that are made later have no first scales."""
         self._sample = tuple
 
-    def candidates(self, folds: int) -> list[tuple[str, NewLanes]]:
-        """Normalizations, each with a function that makes its lanes."""
+    def candidates(self, folds: int, *, tries_ridge: bool = False) -> list[tuple[str, NewLanes]]:
+        """Normalizations, each with a function that makes its lanes. tries_ridge: ridge regression is one of them, if
+        it is quick."""
         settings, summary = self.data.settings, self.data.summary
         self.dense = summary.dense(make_expander(settings).constant_key)
         if len(self.dense) > MOST_CENTERED or not settings.constant:
@@ -51,7 +65,30 @@ class Grid:
                 raise DataError(NOT_DENSE)
             names = ["none"]  # there will be nothing to learn
         names = [name for name in names if name != "center" or self.dense]
-        return [(name, partial(self.lanes, name, folds)) for name in names]
+        found: list[tuple[str, NewLanes]] = [
+            (name, partial(self.lanes, name, folds)) for name in names if name != RIDGE
+        ]
+        if RIDGE in names or (tries_ridge and len(names) > 1 and self._can_try_ridge):
+            found.append((RIDGE, partial(self._ridge, folds)))
+        return found
+
+    @property
+    def strengths(self) -> Sequence[float]:
+        """Those of ridge regression. Of another loss, whose values are those of the squared one, the same."""
+        return STRENGTHS.get(self.data.settings.loss, STRENGTHS["squared"])
+
+    @property
+    def _can_try_ridge(self) -> bool:
+        n, d = self.data.summary.examples, self.data.summary.features
+        quick = n * d <= MOST_CELLS and n * (min(n, d) + 1) ** 2 <= MOST_PRODUCTS
+        is_derived = self.data.settings.derived is not None and bool(self.data.settings.derived.columns)
+        has_one_score = self.data.width == 1 and self.data.settings.loss in STRENGTHS
+        is_small = FOLDS <= n < FEW_FOR_STAGES and not self.data.is_large
+        return is_small and quick and has_one_score and not is_derived
+
+    def _ridge(self, folds: int) -> Ridge:
+        expander = self._expander("center" if self.dense else "none")
+        return Ridge(self.data.learned_loss(), expander, self.strengths, folds)
 
     def lanes(self, name: str, folds: int) -> Lanes:
         """The lanes of a normalization."""

@@ -5,7 +5,6 @@ import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vwlite.algorithms.losses import called
@@ -231,8 +230,8 @@ class StreamLearning:
         """Create the stream. sample: the first examples. names: the normalizations of the candidates, if known."""
         data, grid = self._race.data, self._race.grid
         grid.begin(sample)
-        found = [(name, partial(grid.lanes, name, 1)) for name in names] or grid.candidates(1)
-        data.stream = Stream(data.learned_loss(), data.labels_as, [(name, new_lanes()) for name, new_lanes in found])
+        found = [*names] or [name for name, _ in grid.candidates(1)]
+        data.stream = Stream(data.learned_loss(), data.labels_as, [(name, grid.lanes(name, 1)) for name in found])
         grid.forget_sample()
         return data.stream
 

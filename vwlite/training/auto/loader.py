@@ -13,7 +13,7 @@ from vwlite.model.learners import make_expander, make_loss, make_rule
 from vwlite.training.auto.auto_data import AutoData
 from vwlite.training.auto.model import WeightScale, best_kind, gd_settings, load, load_intercept
 from vwlite.training.auto.rescaled import with_rescaled_in_hats, without_rescaled
-from vwlite.training.auto.selection import RATES, GridCandidate
+from vwlite.training.auto.selection import CENTERED, RATES, GridCandidate
 
 
 class Loaded(NamedTuple):
@@ -53,7 +53,7 @@ class ModelLoader:
         """This learner, or a new one, with the weights of a candidate. best: None: the intercept alone."""
         settings = self.settings(best)
         learner = learner or self.learner(settings)
-        dense = dense if best is not None and best.name == "center" else ()
+        dense = dense if best is not None and best.name in CENTERED else ()
         best = best and with_rescaled_in_hats(best, self.data.settings)
         return Loaded(learner, without_empty(settings), self._load(learner, best, dense))
 

@@ -13,7 +13,15 @@ from vwlite.errors import DataError
 from vwlite.model.centered import LARGEST, NOTHING_PENDING, Dense
 from vwlite.model.learners import slots_of
 from vwlite.records import record
-from vwlite.training.auto.selection import COLUMNS, KINDS, GridCandidate, PassResult, kinds_of
+from vwlite.training.auto.selection import (
+    CENTERED,
+    COLUMNS,
+    KINDS,
+    RIDGE,
+    GridCandidate,
+    PassResult,
+    kinds_of,
+)
 
 INTERCEPT = "the intercept alone: nothing predicts better than a constant"
 STACKED = 0.1  # a kind of lane is named if it has this share of the sum of |u|
@@ -36,7 +44,7 @@ def gd_settings(settings: Settings, rate: float, normalize: str) -> Settings:
     """The settings of the model, of `gd`, with the rate of its best lane."""
     kept = {name: getattr(settings, name) for name in vars(settings) if name not in ("algorithm", "learning_rate")}
     usual = Settings.of("gd")
-    return replace(usual, **kept | {"learning_rate": rate, "normalize": "none" if normalize == "center" else normalize})
+    return replace(usual, **kept | {"learning_rate": rate, "normalize": "none" if normalize in CENTERED else normalize})
 
 
 def best_kind(result: PassResult) -> int:
@@ -139,6 +147,10 @@ def constant_score_state(intercept: float, keys: int, examples: int) -> ScoreSta
 def update_of(c: GridCandidate) -> str:
     """The updates that learned the model, as a part of a sentence."""
     assert c.best is not None
+    if c.name == RIDGE:
+        least = STACKED * sum(map(abs, c.best.u))
+        strengths = [f"{s:g}" for s, x in zip(c.rates, c.best.u, strict=True) if abs(x) >= least]
+        return f"{'strength' if len(strengths) == 1 else 'stacked strengths'} {', '.join(strengths)}"
     if c.best.is_stacked:
         return f"stacked updates {', '.join(members(c))}"
     kind = kinds_of(c.rates)[c.best.best % KINDS]

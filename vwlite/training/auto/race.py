@@ -24,6 +24,8 @@ from vwlite.training.auto.final_choice import FinalChoice
 from vwlite.training.auto.grid import FEW_FOR_STAGES, Grid, NewLanes
 from vwlite.training.auto.loader import ModelLoader
 from vwlite.training.auto.selection import (
+    CENTERED,
+    RIDGE,
     SAMPLE_PASSES,
     Drawn,
     GridCandidate,
@@ -74,7 +76,7 @@ class Outcome:
     @property
     def centered(self) -> Dense:
         """The columns that the model has centered."""
-        return self.dense if self.best is not None and self.best.name == "center" else ()
+        return self.dense if self.best is not None and self.best.name in CENTERED else ()
 
 
 @record(frozen=True)
@@ -149,7 +151,8 @@ class Race:
         self.selection = self.grid.selection(drawn, holds_out=self.holds_out)
         self.selection.stopped = self.stopped
         self.grid.begin(examples.first(SAMPLED).batches)
-        grid, most = self.grid.candidates(self.folds), min(self._most_passes(), most or self._most_passes())
+        most = min(self._most_passes(), most or self._most_passes())
+        grid = self.grid.candidates(self.folds, tries_ridge=True)
         self.candidates = self._new_candidates(grid)
         if self.selection.is_large and len(grid) > 1 and has_sample(self.data.summary.examples, self.data.rarer):
             sample, best = self._race_on_sample(self.selection)
@@ -171,7 +174,8 @@ class Race:
             self._choose_finally()
 
     def _new_candidates(self, grid: Sequence[tuple[str, NewLanes]]) -> list[GridCandidate]:
-        return [GridCandidate(name, new_lanes, rates=self.grid.rates) for name, new_lanes in grid]
+        return [GridCandidate(name, new_lanes, rates=self.grid.strengths if name == RIDGE else self.grid.rates)
+                for name, new_lanes in grid]
 
     def _race_on_sample(self, selection: Selection) -> tuple[Selection, GridCandidate | None]:
         """Run the race on the first examples. Returns its selection and its best candidate: the model is made of these

@@ -39,7 +39,8 @@ class Scale:
         """values: of a sample. NaN: no number."""
         x = np.asarray(values, np.float32)
         x = np.sort(x[~np.isnan(x)])
-        different, counts = np.unique(x, return_counts=True)
+        begins = np.flatnonzero(np.append(True, x[1:] != x[:-1])[: len(x)])
+        different, counts = x[begins], np.diff(begins, append=len(x))
         if len(different) <= FEWEST:
             self._is_heavy, self._x = False, x
             return
@@ -83,7 +84,8 @@ def _is_beyond(different: Any, i: int) -> bool:
 
 def has_heavy_tails(x: Any) -> bool:
     """Whether an end of these rising numbers is far from the median."""
-    first, middle, third = np.quantile(x, [0.25, 0.5, 0.75], method="inverted_cdf").astype(float).tolist()
+    x = x.astype(float)
+    first, middle, third = np.quantile(x, [0.25, 0.5, 0.75], method="inverted_cdf").tolist()
     return bool(third > first and max(x[-1] - middle, middle - x[0]) > HEAVY * (third - first))
 
 
