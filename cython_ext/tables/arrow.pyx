@@ -664,6 +664,25 @@ cdef class Frame:
                 some = some or found > 0
         return True if some else None
 
+    def first_words(self, int64_t place, int64_t most):
+        """The words of a column in its first rows, as bytes; none of a column of another type."""
+        cdef size_t k
+        cdef int64_t row
+        cdef Word word
+        cdef ArrowCell value
+        found = []
+        if self.refused[place] is not None:
+            return found
+        self.check_words(place)
+        for k in range(self.count):
+            for row in range(min(most, self.chunks[k].length)):
+                value = cell_at(&self.kinds[place], self.chunks[k].children[place], self.chunks[k].offset + row)
+                if value.type >= STRINGS:
+                    word = string_at(value.type, value.array, value.at)
+                    found.append(PyBytes_FromStringAndSize(word.begin, word.size))
+            most -= min(most, self.chunks[k].length)
+        return found
+
     def local_ticks(self, int64_t place, int64_t[::1] to not None):
         """Fill in the times of a column whose type has a zone, as its clocks show them; what null has is undefined."""
         cdef size_t k
@@ -976,7 +995,7 @@ cdef inline int cell(CellSink* sink, const Column* column, Role role, Batch batc
             failed = add_number(sink, column, batch, x, b"1" if x != 0 else b"0", 1)
     elif role == TEXT:
         word = string_at(value.type, value.array, value.at)
-        failed = add_text(sink, column.space, batch, word.begin, word.size)
+        failed = add_text(sink, column, batch, word.begin, word.size)
     elif role == TIME:
         if time_at(sink, kind.zone, value, &time) > 0:
             failed = add_time(sink, column, batch, &time)

@@ -92,6 +92,7 @@ cdef struct Column:
     uint32_t logged         # words that are in the log
     uint32_t absent_hash    # the hash of the feature `name?`
     bint has_absent         # a cell that is absent has this feature
+    bint unspaced           # of a text: each letter of a script without blanks is a word
     uint64_t missing, unknown   # cells that had it so far: as they have no value, or words that are all unknown
 
 
@@ -358,7 +359,7 @@ cdef inline int add_padded_word(CellSink* sink, const Column* c, Batch batch, co
     return add_word(sink, c, batch, p, n)
 
 
-cdef int add_text(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil
+cdef int add_text(CellSink* sink, const Column* c, Batch batch, const char* p, size_t n) noexcept nogil
 cdef bint read_time(const CellSink* sink, const char* p, size_t n, Moment* to) noexcept nogil
 cdef int add_time(CellSink* sink, const Column* c, Batch batch, const Moment* time) noexcept nogil
 

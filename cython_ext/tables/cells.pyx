@@ -14,6 +14,7 @@ from vwlite.core.base.utf8 cimport character, write_character
 from vwlite.core.data.derivation cimport OPEN
 from vwlite.core.tables.known cimport KnownKeys
 from vwlite.core.tables.marks cimport CLASS_BITS, IS_MARK, MARK_COUNT, MARKS, MAY_CHANGE
+from vwlite.core.tables.scripts cimport UNSPACED, UNSPACED_COUNT, is_unspaced
 from vwlite.core.tables.times cimport WrittenTime, days_from_civil, moment_of_number, read_iso, read_written
 from vwlite.core.tables.zones cimport Zone
 from vwlite.core.tables.zones import zone_info
@@ -73,32 +74,45 @@ cdef bint is_normal(const char* p, size_t n) noexcept nogil:
     return True
 
 
-cdef int add_normal_text(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept with gil:
+cdef int add_normal_text(CellSink* sink, const Column* c, Batch batch, const char* p, size_t n) noexcept with gil:
     """The words of a text in NFC."""
     try:
         text = normalize("NFC", p[:n].decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-        return add_grams(sink, space, batch, text, len(text))
+        return add_grams(sink, c, batch, text, len(text))
     except MemoryError:
         return -1
 
 
-cdef int add_text(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil:
+cdef int add_text(CellSink* sink, const Column* c, Batch batch, const char* p, size_t n) noexcept nogil:
     """The words of a text in lower case, and up to `ngram` in a row with `_` between them: each word, then the
     n-grams that end with it, the shorter ones first. Then n-grams of characters. Invalid UTF-8 separates words."""
     if sink.words == 1 or likely(is_normal(p, n)):
-        return add_grams(sink, space, batch, p, n)
-    return add_normal_text(sink, space, batch, p, n)
+        return add_grams(sink, c, batch, p, n)
+    return add_normal_text(sink, c, batch, p, n)
 
 
-cdef int add_grams(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil:
+cdef int add_grams(CellSink* sink, const Column* c, Batch batch, const char* p, size_t n) noexcept nogil:
     """`add_text` without normalization."""
-    if add_words(sink, space, batch, p, n):
+    if add_words(sink, c.space, c.unspaced, batch, p, n):
         return -1
-    return add_characters(sink, space, batch, p, n) if sink.characters else 0
+    return add_characters(sink, c.space, batch, p, n) if sink.characters else 0
 
 
-cdef int add_words(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil:
-    """Those of a text, and n-grams of them."""
+cdef size_t size_of_marks(const char* p, const char* end) noexcept nogil:
+    """The bytes of the marks with which a text begins."""
+    cdef const char* begin = p
+    cdef uint32_t c = 0
+    cdef size_t size
+    while p < end and <uint8_t>p[0] >= BEGINS_MARK:
+        size = character(<const uint8_t*>p, end - p, &c)
+        if size == 0 or not mark_kind(c) & IS_MARK:
+            break
+        p += size
+    return p - begin
+
+
+cdef int add_words(CellSink* sink, uint32_t space, bint unspaced, Batch batch, const char* p, size_t n) noexcept nogil:
+    """Those of a text, and n-grams of them. unspaced: each letter of a script without blanks is a word, with its marks."""
     cdef const char* end = p + n
     cdef uint32_t c = 0
     cdef size_t size, at = 0, begin = 0, words = 0, first
@@ -120,7 +134,13 @@ cdef int add_words(CellSink* sink, uint32_t space, Batch batch, const char* p, s
                 if size == 0:
                     size = 1
                 elif is_alnum(c):
-                    letter, c = True, to_lower(c)
+                    if unlikely(unspaced) and is_unspaced(c):
+                        # The letters before it are a word first, and it comes again. None of these has a lower case.
+                        size = 0 if at > begin else size + size_of_marks(p + size, end)
+                        memcpy(sink.scratch + at, p, size)
+                        at += size
+                    else:
+                        letter, c = True, to_lower(c)
                 elif c >= FIRST_MARK and at > begin and sink.words > 1:
                     letter = mark_kind(c) & IS_MARK != 0     # it belongs to the letter before
             p += size
@@ -367,13 +387,14 @@ cdef class Cells:
     texts with n-grams of characters have the value OPEN beyond words. logs: keep a log of names, for `take_log`.
     characters: of n-grams. absents: a cell that is absent has the feature `name?`, and times are read as of 0.3.0
     (times.pxd); without it, as in models of 0.2.0, and those of a type with a zone are in UTC. time_format: of times
-    that are text or numbers, "": ISO 8601. known: the keys of a model that is applied: then absent cells have only
+    that are text or numbers, "": ISO 8601. unspaced: namespaces of texts of which each letter of a script without blanks
+    is a word. known: the keys of a model that is applied: then absent cells have only
     features of these, and a cell of words is absent, too, if none of them is one of these.
     """
 
     def __cinit__(self, columns, *, int ngram=1, missing=(), bint hash_all=False, uint32_t hash_seed=0,
                   bint as_text=False, int words=2, int names=3, Notation notation=None, bint zeros=False, bint logs=False,
-                  int characters=0, bint absents=False, str time_format="", KnownKeys known=None):
+                  int characters=0, bint absents=False, str time_format="", unspaced=(), KnownKeys known=None):
         cdef size_t i
         cdef bytes name
         cdef uint32_t space
@@ -417,6 +438,7 @@ cdef class Cells:
             c = &self.columns[i]
             set_column(c, name, len(name), role, space, not hash_all, name[0] if len(name) > 1 else c' ')
             c.has_absent = can_be_absent(&self.sink, c)
+            c.unspaced = columns[i][0] in unspaced
 
         self.heads = len(heads)
         if self.heads > 3 or len({role for role, _ in heads}) < self.heads:
@@ -463,10 +485,11 @@ cdef class Cells:
         names = [name.removesuffix(b"=").decode("utf-8", "surrogateescape") for name in self.names]
         columns = [(name, self.columns[i].role) for i, name in enumerate(names)]
         missing = [word.decode("utf-8", "surrogateescape") for word in self.missing]
+        unspaced = [name for i, name in enumerate(names) if self.columns[i].unspaced]
         return Cells(columns, ngram=self.sink.ngram, missing=missing, hash_all=not self.sink.strings,
                      hash_seed=self.sink.seed, as_text=True, words=self.sink.words, names=1 + self.sink.keeps + self.sink.wholes,
                      notation=self.notation, characters=self.sink.characters, absents=self.sink.absents,
-                     time_format=self.format.decode(), known=self.known)
+                     time_format=self.format.decode(), unspaced=unspaced, known=self.known)
 
     def take_absents(self):
         """Of each column, how many cells since the last call had the feature of an absent cell: as they have no value, and
@@ -500,6 +523,27 @@ cdef class Cells:
         free(self.sink.missing.words)
         free(self.sink.missing.sizes)
         free(self.sink.missing.numbers)
+
+
+def count_letters(bytes text):
+    """The letters and digits of a text, and how many of them are letters of scripts without blanks between words."""
+    cdef const char* p = text
+    cdef const char* end = p + len(text)
+    cdef uint32_t c = 0
+    cdef size_t size, letters = 0, unspaced = 0
+    while p < end:
+        size = character(<const uint8_t*>p, end - p, &c)
+        if size and is_alnum(c):
+            letters += 1
+            unspaced += is_unspaced(c)
+        p += size if size else 1
+    return letters, unspaced
+
+
+def scripts_without_blanks():
+    """The ranges of characters in which the letters of these scripts are: the first and the last of each."""
+    cdef size_t i
+    return [(UNSPACED[i].first, UNSPACED[i].last) for i in range(UNSPACED_COUNT)]
 
 
 def time_of(bytes cell, *, bint wide=True):

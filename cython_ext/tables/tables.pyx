@@ -191,7 +191,7 @@ cdef inline int take_cell(CellSink* sink, const Column* c, const char* p, const 
     if c.role == CATEGORICAL:
         failed = add_padded_word(sink, c, batch, p, end - p)
     elif c.role == TEXT:
-        failed = add_text(sink, c.space, batch, p, end - p)
+        failed = add_text(sink, c, batch, p, end - p)
     elif c.role == TIME:
         return take_time(sink, c, p, end, batch, error)
     elif unlikely(sink.written != NULL) and c.role == NUMERIC and not is_missing(&sink.missing, p, end - p):
@@ -298,6 +298,7 @@ cdef class TableParser(Parser):
             if self.add_key(raw, len(raw), 0, table.columns[i].role) == 0:
                 raise MemoryError("no memory for columns")
             self.keys[self.key_count - 1].schema = i + 1
+            self.keys[self.key_count - 1].column.unspaced = table.columns[i].unspaced
         self.fixed = self.key_count
 
     def set_lines(self, Cells table not None, int label, int text):
@@ -708,7 +709,7 @@ cdef class TableParser(Parser):
             elif c.role == BY_VALUE:
                 self.keys[key - 1].words += not is_missing(&sink.missing, text, end - text)
             if c.role == TEXT:
-                failed = add_text(sink, c.space, batch, text, end - text)
+                failed = add_text(sink, c, batch, text, end - text)
             elif c.role == TIME:
                 if not read_time(sink, text, end - text, &time):
                     return error_at(error, CELL_TIME, begin, p)
@@ -895,7 +896,7 @@ cdef class TableParser(Parser):
         else:
             top = &self.keys[parent - 1]
             set_column(&k.column, name, size + 1, <Role>role, top.column.space, sink.strings, top.column.letter)
-            k.column.escaped = is_escaped
+            k.column.escaped, k.column.unspaced = is_escaped, top.column.unspaced
         self.key_count += 1
         if self.enter_key(<uint32_t>self.key_count):
             return 0

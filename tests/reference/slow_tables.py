@@ -9,6 +9,7 @@ import math
 import re
 import struct
 import unicodedata
+from collections.abc import Iterable
 from typing import Any
 
 from vwlite.hashing import feature_hash
@@ -97,9 +98,27 @@ def kept(text: str, banned: str, names: int) -> str:
     return "".join(f"%{ord(c):02X}" if c <= " " or c in banned else c for c in text)
 
 
-def words_of(text: str) -> list[str]:
+# Beginnings of the names that Unicode gives to letters of scripts without blanks between words.
+_UNSPACED = (
+    "CJK UNIFIED IDEOGRAPH-", "CJK COMPATIBILITY IDEOGRAPH-", "IDEOGRAPHIC ITERATION", "IDEOGRAPHIC CLOSING",
+    "IDEOGRAPHIC NUMBER", "HIRAGANA ", "KATAKANA ", "KATAKANA-HIRAGANA ", "HALFWIDTH KATAKANA", "THAI ", "LAO ",
+    "KHMER ", "MYANMAR ", "HENTAIGANA ",
+)
+
+
+def is_unspaced(c: str) -> bool:
+    """Whether a letter is of a script without blanks between words; no digit is."""
+    return c.isalnum() and not re.search(" DIGIT | LEK ATTAK ", name := unicodedata.name(c, "")) \
+        and name.startswith(_UNSPACED)
+
+
+def words_of(text: str, unspaced: bool = False) -> list[str]:
+    """unspaced: each letter of a script without blanks is a word, with the marks behind it."""
     found, word = [], ""
     for c in unicodedata.normalize("NFC", text) + " ":
+        if word and unspaced and c.isalnum() and (is_unspaced(c) or is_unspaced(word[0])):
+            found.append(word)
+            word = ""
         if c.isalnum():
             word += c.lower()[0]
         elif word and unicodedata.category(c).startswith("M"):
@@ -110,8 +129,15 @@ def words_of(text: str) -> list[str]:
     return found
 
 
-def features_of_text(text: str, ngram: int) -> list[str]:
-    words = words_of(text)
+def are_unspaced(texts: Iterable[str]) -> bool:
+    """Whether a column whose first cells are these has words of one letter: a tenth of its letters and digits are of
+    scripts without blanks."""
+    letters = [c for text in texts for c in text if c.isalnum()]
+    return 0 < len(letters) <= 10 * sum(map(is_unspaced, letters))
+
+
+def features_of_text(text: str, ngram: int, unspaced: bool = False) -> list[str]:
+    words = words_of(text, unspaced)
     return ["_".join(words[i + 1 - k : i + 1]) for i in range(len(words)) for k in range(1, min(ngram, i + 1) + 1)]
 
 
