@@ -433,6 +433,23 @@ def test_every_block_of_csv_has_the_header_and_the_roles_of_all(vwlite, cluster,
     assert b"".join(path.read_bytes() for path in sorted(Path("out").iterdir())) == Path("p").read_bytes()
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl"])
+def test_all_blocks_have_the_words_that_the_first_rows_decide(vwlite, cluster, shards, name):
+    """Of texts without blanks, which are in the first of three blocks."""
+    rows = [{"y": i % 2, "t": "大小好坏" if i < 1500 else "plain words"} for i in range(4000)]
+    if name == "t.csv":
+        Path(name).write_text("y,t\n" + "".join(f"{row['y']},{row['t']}\n" for row in rows))
+    else:
+        Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = (*GD, "--label", "y", "--text", "t", "--labels", "0,1", "--loss", "logistic", "--quiet")
+    at = ("--scheduler", cluster.scheduler_address, "--block-size", "30K", "--holdout-period", 10)
+    vwlite("dask", "train", name, *at, *options, "-m", "m", "--rounds", 1)
+    vwlite("train", name, *options, "-m", "whole")
+    assert read_model("m").columns["unspaced"] == read_model("whole").columns["unspaced"] == ["t"]
+    assert list(read_model("m").keys) == list(read_model("whole").keys)
+
+
 @pytest.fixture
 def derived(vwlite, tmp_path, monkeypatch):
     """In a folder of their own, tables first, a, b and c, and a model of the first with derived features."""

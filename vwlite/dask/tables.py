@@ -17,14 +17,15 @@ ENOUGH = 8 << 20  # bytes, in which there are the rows that decide roles
 
 
 def with_roles(job: ShardJob, o: InputOptions, parts: list[FilePart], columns: dict[str, Any]) -> ShardJob:
-    """The job with a role for each column of delimited text without a role yet. columns: those of a model.
-    UsageError if nothing says what the text is."""
+    """The job with what the first rows decide: a role for each column of delimited text without a role yet, and which
+    texts have no blanks, also of JSON lines. columns: those of a model. UsageError if nothing says what the text is."""
     job = replace(job, header=columns.get("header", True) and not (o.columns or o.no_header))
     if o.names_columns and o.format == "auto" and any(format_of(part, job) == "auto" for part in parts):
         part = next(part for part in parts if format_of(part, job) == "auto")
         raise UsageError(f"{part.name}: column options are given, but its name does not show its format: add "
                          "--format csv, tsv or jsonl")
-    first = next((part for part in parts if format_of(part, job) in DELIMITED), None)
+    decisive = (*DELIMITED, "jsonl") if o.text else DELIMITED
+    first = next((part for part in parts if format_of(part, job) in decisive), None)
     if first is None or columns:
         return job
     table = planned(o).table(needs_label=True)
@@ -40,8 +41,10 @@ def with_roles(job: ShardJob, o: InputOptions, parts: list[FilePart], columns: d
         except DataError as e:
             raise DataError(e.message, first.name, *e.where[1:]) from None
     typed = o.roles.roles()
-    roles = table.schema.roles if table.schema is not None else {}
-    more: dict[str, Any] = {"time_format": table.schema.time_format} if table.schema is not None else {}
+    roles = table.schema.roles if table.schema is not None and not table.schema.open else {}
+    more: dict[str, Any] = {}
+    if table.schema is not None:
+        more = {"time_format": table.schema.time_format, "unspaced": table.schema.unspaced}
     for role in ("numeric", "categorical"):
         names = tuple(name for name, r in roles.items() if r == role and name not in typed)
         if names:

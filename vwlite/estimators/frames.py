@@ -15,6 +15,7 @@ from vwlite.core.tables.arrow import Frame, number_hashes
 from vwlite.core.tables.cells import Cells
 from vwlite.input.diagnostics import a_time, about_time
 from vwlite.input.schema import (
+    SAMPLE,
     RoleOptions,
     Schema,
     SchemaError,
@@ -23,6 +24,7 @@ from vwlite.input.schema import (
     role_of,
     times_of,
 )
+from vwlite.input.unspaced import unspaced_of
 from vwlite.names import namespace_of
 
 
@@ -93,6 +95,8 @@ def schema_of(frame: Frame, options: RoleOptions, y: Any = None) -> Schema:
     try:
         numbers = numbers_of(frame, options, {*options.roles(), *index})
         schema = options.decide(frame.names, numbers, index, category_columns(frame.metadata), times_of(frame))
+        texts = {n: frame.first_words(i, SAMPLE) for i, n in enumerate(frame.names) if schema.roles[n] == "text"}
+        schema = replace(schema, unspaced=unspaced_of(texts))
     except SchemaError as e:
         raise ValueError(str(e).replace("--", "")) from None
     roles = {n: role for n, role in schema.roles.items() if role != "drop" or n not in index}

@@ -79,8 +79,9 @@ def rows_of(
             batch.validate(full=True)  # offsets are used as they are from here on
             if part is not None:
                 read, batch = read + batch.num_rows, part.rows(name, batch, read + 1)
-            table.look_at_values(partial(_values_of, batch, category_columns(columns.metadata or {})))
-            layout = layout.with_time_format()
+            texts = {name for name, role in layout.schema.roles.items() if role == "text"}
+            table.look_at_values(partial(_values_of, batch, category_columns(columns.metadata or {}), texts))
+            layout = layout.by_first_rows()
             for begin in range(0, batch.num_rows, size):
                 if stop():
                     return
@@ -188,12 +189,12 @@ def _layout(source: str, frame: Frame, table: TableReader) -> Layout:
     return lay_out(table, source, where, frame.names, index=index)
 
 
-def _values_of(batch: Any, categories: set[str]) -> dict[str, list[Any]]:
-    """The first values of columns of large numbers, and of words that are not categories."""
+def _values_of(batch: Any, categories: set[str], texts: set[str]) -> dict[str, list[Any]]:
+    """The first values of columns of large numbers, of words that are not categories, and of texts."""
     words = ("string", "large_string", "dictionary<values=string, indices=int32, ordered=0>")
     kinds = ("int64", "uint64", "double", *words)
     return {name: column[:SAMPLE].to_pylist() for name, column in zip(batch.schema.names, batch.columns, strict=True)
-            if str(column.type) in kinds and name not in categories}
+            if name in texts or (str(column.type) in kinds and name not in categories)}
 
 
 def _needed(names: list[str], layout: Layout) -> list[str]:

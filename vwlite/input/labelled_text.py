@@ -11,7 +11,7 @@ from vwlite.errors import DataError, Where
 from vwlite.input.formats import LABEL, TEXT
 from vwlite.input.parsing import Columns, SourceBlocks
 from vwlite.input.schema import OPTIONAL, RoleOptions, listed
-from vwlite.input.table_text import TableParsing
+from vwlite.input.table_text import FirstLines, TableParsing
 from vwlite.input.tables import Layout, TableReader
 
 _CELLS = re.compile(rb"\s*(?:__label__(\S*)\s*)?(.*)", re.DOTALL)
@@ -28,7 +28,23 @@ class LabelledText(TableParsing):
 
     @staticmethod
     def blocks_of(format: str, source: str, columns: Columns, *, named: bool, tells_empty: bool) -> SourceBlocks:
-        return SourceBlocks(format, _layout(format, (source, 1, 1), columns()))
+        table = columns()
+        decides = table.schema is None and not table.as_rows
+        return LabelledBlocks(format, _layout(format, (source, 1, 1), table), decides)
+
+
+class LabelledBlocks(FirstLines):
+    """The blocks of one source of such lines, of which the first decide how texts become words."""
+
+    def _decided(self, lines: bytes) -> Layout:
+        self._layout.table.look_at_values(lambda: _values_of(lines))
+        return self._layout.by_first_rows()
+
+
+def _values_of(lines: bytes) -> dict[str, list[bytes]]:
+    """The texts of the first lines."""
+    cells = columns_of(lines.split(b"\n"))
+    return {TEXT: [*cells.get(TEXT, ())]}
 
 
 def _layout(format: str, where: Where, table: TableReader) -> Layout:

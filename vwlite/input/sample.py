@@ -78,6 +78,11 @@ class Sample:
         return dates_among({name: found for name, found in cells.items()
                             if schema.roles[name] == "categorical" and name not in typed}, schema.time_format)
 
+    def texts(self, schema: Schema) -> dict[str, Iterable[bytes]]:
+        """The cells of columns of texts."""
+        return {name: column.elements() for name, column in zip(self._names, self._columns, strict=True)
+                if schema.roles[name] == "text"}
+
     def missing(self, schema: Schema) -> str:
         """The shares of missing cells, as part of the line about the columns."""
         found = []

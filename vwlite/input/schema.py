@@ -27,7 +27,10 @@ own. VW text cannot hold bytes up to the space, `|`, and
 in features `:`: there they are %20, %7C, %3A, so that such a feature has another hash. In names of columns, which are
 namespaces, they are `_` everywhere; in models of 0.2.0 and before also in labels and features (NAMES). Words of a text
 are runs of letters and digits, as Unicode has them, each with the marks behind it (vowel signs, points, accents), of
-the text in normal form C. Models of 0.2.0 and before know no marks: they separated words (WORDS).
+the text in normal form C. Models of 0.2.0 and before know no marks: they separated words (WORDS). Chinese and other
+scripts have no blanks between words: in a text column that is `unspaced`, each letter of these scripts
+(cython_ext/tables/scripts.pxd) is a word, with the marks behind it. The first rows decide whether a column is
+(vwlite/input/unspaced.py).
 
 In JSON lines and frames a value has a type of its own. A column of role `auto` takes each value by it: a number is
 numeric, anything else categorical (true and false are words), null absent, as is NaN in a frame. A key that has numbers
@@ -66,7 +69,7 @@ LONGEST_NUMBER = 64  # characters of a cell, with what is beside the digits
 QUOTES = ('"', "none")  # none: a quote is an ordinary character
 _RARE: dict[str, str | int | list[str]] = {
     "decimal": "", "thousands": "", "units": [], "quote": "", "escape": "", "characters": 0, "format": "",
-    "absents": False, "time_format": "",
+    "absents": False, "time_format": "", "unspaced": [],
 }
 _RARE_KINDS = {name: type(value) for name, value in _RARE.items()}  # of what a schema stores only if it is set
 OF_TEXTS = (2, 4)  # words and characters of the n-grams that are tried for texts
@@ -97,7 +100,8 @@ class Schema:
     text. characters: of n-grams of texts; 0: there are none. format: of files whose names tell none; "": by their first
     lines. absents: a cell that is absent has a feature of its own, and times are read as of 0.3.0
     (cython_ext/tables/times.pxd), unlike in models of 0.2.0 and before. time_format: of times that have no type; "":
-    ISO 8601. known: of a model that is applied, as of `Cells`.
+    ISO 8601. unspaced: columns of texts of which each letter of a script without blanks is a word. known: of a model
+    that is applied, as of `Cells`.
     """
 
     roles: Mapping[str, str]  # by name
@@ -117,6 +121,7 @@ class Schema:
     format: str = ""
     absents: bool = True
     time_format: str = ""
+    unspaced: tuple[str, ...] = ()
     known: Any = field(default=None, compare=False, repr=False)
 
     @property
@@ -124,7 +129,8 @@ class Schema:
         """How texts become words and n-grams, how features are called, what absent cells become, and how times are
         written: arguments of `Cells`."""
         return {"ngram": self.ngram, "characters": self.characters, "words": self.words, "names": self.names,
-                "absents": self.absents, "time_format": self.time_format, "known": self.known}
+                "absents": self.absents, "time_format": self.time_format, "known": self.known,
+                "unspaced": {namespace_of(name) for name in self.unspaced}}
 
     def with_ngrams(self) -> "Schema":
         """The same columns, with the n-grams of texts that are tried, if there are texts."""
@@ -138,7 +144,8 @@ class Schema:
     def stored(self) -> dict[str, Any]:
         """As the header of a model has it."""
         roles = [[name, "drop" if role == GROUP else role] for name, role in self.roles.items()]
-        found = vars(self) | {"roles": roles, "missing": list(self.missing), "units": list(self.units)}
+        found = vars(self) | {"roles": roles, "missing": list(self.missing), "units": list(self.units),
+                              "unspaced": list(self.unspaced)}
         del found["known"]
         if self.words == WORDS[0] or "text" not in self.roles.values():
             del found["words"]  # as models of 0.2.0 have it
@@ -151,14 +158,16 @@ class Schema:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # An estimator of 0.2.0 does not have these.
-        before = {"words": WORDS[0], "names": NAMES[0], "absents": False, "units": (), "time_format": ""}
+        before = {"words": WORDS[0], "names": NAMES[0], "absents": False, "units": (), "time_format": "",
+                  "unspaced": ()}
         vars(self).update(before | state)
 
     def read_as(self, stored: dict[str, Any]) -> "Schema":
         """The same columns, with the words, the names and the absent cells of a model that has `stored` these."""
+        texts = [name for name in stored.get("unspaced", ()) if self.roles.get(name) == "text"]
         return self if not stored else replace(
             self, words=stored.get("words", WORDS[0]), names=stored.get("names", NAMES[0]),
-            absents=stored.get("absents", False))
+            absents=stored.get("absents", False), unspaced=(*texts,))
 
     @staticmethod
     def restored(stored: Any) -> "Schema":
@@ -202,7 +211,10 @@ class Schema:
         check_names([name for name, role in roles.items() if role not in OPTIONAL])
         if any(sum(role == once for role in roles.values()) > 1 for once in ONCE):
             raise ValueError("two columns have a role that only one can have")
-        tuples = {name: tuple(stored[name]) for name in ("missing", "units")}
+        if not all(type(name) is str and roles.get(name) == "text" for name in stored["unspaced"]) or (
+                stored["unspaced"] and stored["words"] == WORDS[0]):
+            raise ValueError("its columns of texts without blanks are invalid")
+        tuples = {name: tuple(stored[name]) for name in ("missing", "units", "unspaced")}
         return Schema(**(stored | {"roles": roles, **tuples}))
 
     def name_of(self, role: str) -> str | None:
@@ -309,6 +321,7 @@ class RoleOptions:
     quote: str = ""  # one of QUOTES
     escape: str = ""  # what makes the character after it ordinary, or none
     time_format: str = ""
+    unspaced: Sequence[str] | None = None  # columns of texts that are; None: the first rows decide
     tries_ngrams: bool = False  # texts have those of OF_TEXTS, to find out whether they help
 
     @property

@@ -82,37 +82,54 @@ class JsonParsing(TableParsing):
         return JsonBlocks(format, source, columns())
 
 
-class JsonBlocks(SourceBlocks):
-    """The blocks of one source of JSON lines. Of a stream, the first lines are held until they have decided which keys
-    are words; of files, a first reading has."""
+class FirstLines(SourceBlocks):
+    """The blocks of one source of lines, of which the first SAMPLE lines are held until they have decided how all are
+    read. decides: they do."""
 
-    def __init__(self, format: str, source: str, table: TableReader) -> None:
-        self._decides = table.schema is None and not table.reads_first and not table.as_rows
-        super().__init__(format, json_layout(source, table))
-        self._source, self._table = source, table
+    def __init__(self, format: str, layout: Layout, decides: bool) -> None:
+        super().__init__(format, layout)
+        self._layout, self._decides = layout, decides
         self._held: list[Block] = []
-        self._kinds, self._lines = Kinds(), 0
+        self._lines = 0
 
     def feed(self, block: Block) -> Tasks:
         if not self._decides:
             yield from super().feed(block)
             return
-        lines = bytes(block.data).splitlines(keepends=True)
-        self._table.look_at_values(lambda: values_of(bytes(block.data)))
-        self._kinds.read(self._context.with_time_format(), b"".join(lines[: SAMPLE - self._lines]))
-        self._lines += len(lines)
         self._held.append(block)
+        self._lines += bytes(block.data).count(b"\n")
         if self._lines >= SAMPLE:
             yield from self.end()
 
     def end(self) -> Tasks:
         if self._decides:
             self._decides = False
-            self._table.take_words(self._kinds)
-            self._context = json_layout(self._source, self._table)
+            lines = b"".join(bytes(block.data) for block in self._held).split(b"\n", SAMPLE)
+            self._context = self._layout = self._decided(b"\n".join(lines[:SAMPLE]))
         held, self._held = self._held, []
         for block in held:
             yield from super().feed(block)
+
+    def _decided(self, lines: bytes) -> Layout:
+        """The layout that the first lines have decided."""
+        raise NotImplementedError
+
+
+class JsonBlocks(FirstLines):
+    """The blocks of one source of JSON lines. Of a stream, the first lines decide which keys are words; of files, a
+    first reading has."""
+
+    def __init__(self, format: str, source: str, table: TableReader) -> None:
+        decides = table.schema is None and not table.reads_first and not table.as_rows
+        super().__init__(format, json_layout(source, table), decides)
+        self._source, self._table = source, table
+
+    def _decided(self, lines: bytes) -> Layout:
+        kinds = Kinds()
+        self._table.look_at_values(lambda: values_of(lines))
+        kinds.read(self._layout.by_first_rows(), lines)
+        self._table.take_words(kinds)
+        return json_layout(self._source, self._table)
 
 
 class Records(SourceBlocks):

@@ -32,6 +32,7 @@ from vwlite.input.sample import (
     typed_names,
 )
 from vwlite.input.schema import GROUP, OPTIONAL, ROLES, SAMPLE, RoleOptions, Schema, SchemaError, listed
+from vwlite.input.unspaced import about, texts_in, unspaced_of
 from vwlite.names import namespace_of
 from vwlite.time_formats import typed_formats
 
@@ -78,11 +79,12 @@ class Layout:
         else:
             parser.set_keys(cells, list(schema.roles), schema.open)
 
-    def with_time_format(self) -> "Layout":
-        """With the format of times of the table, which the first rows may have decided since this was made."""
-        found = self.table.schema.time_format if self.table.schema else ""
-        is_new = found != self.schema.time_format
-        return replace(self, schema=replace(self.schema, time_format=found)) if is_new else self
+    def by_first_rows(self) -> "Layout":
+        """With what the first rows may have decided since this was made, beside roles: the format of times, and which
+        texts have no blanks."""
+        found = self.table.schema or self.schema
+        schema = replace(self.schema, time_format=found.time_format, unspaced=found.unspaced)
+        return self if schema == self.schema else replace(self, schema=schema)
 
     def finish(self, parser: TableParser, batch: Batch) -> None:
         """Take what a parser has noted beside the batch; report the keys that it ignored."""
@@ -209,7 +211,7 @@ class TableReader:
         """Look at JSON lines in a first reading."""
         self.look_at_values(lambda: values_of(bytes(lines)))
         if self._first is not None and layout.schema.open:
-            self._first.read(layout.with_time_format(), lines)
+            self._first.read(layout.by_first_rows(), lines)
 
     def look_at_values(self, first: Callable[[], Mapping[str, Sequence[Any]]]) -> None:
         """Look at the values of the first rows, once, unless the roles are those of a model."""
@@ -220,6 +222,8 @@ class TableReader:
                  if role == "time" and name in columns}
         self._find_dates(columns)
         self.schema = self._with_time_format(self.schema, times)
+        texts = {name: columns[name] for name, role in self.schema.roles.items() if role == "text" and name in columns}
+        self.schema = self._with_unspaced(self.schema, texts)
         for name, values in columns.items():
             role, found = self.schema.roles.get(name, "auto"), ""
             if name in times and not self.schema.time_format:
@@ -260,6 +264,14 @@ class TableReader:
             return schema
         self._notes.append(f"note: times are read as {typed_formats([found])}")
         return replace(schema, time_format=found)
+
+    def _with_unspaced(self, schema: Schema, texts: Mapping[str, Iterable[Any]]) -> Schema:
+        """The same columns, with those of texts without blanks, as another run or their first cells say."""
+        known = self.options.unspaced
+        found = unspaced_of({name: texts_in(cells) for name, cells in texts.items()}) if known is None else (*known,)
+        if found:
+            self._notes.append(f"note: {about(found)}")
+        return replace(schema, unspaced=found)
 
     def take_roles(self, roles: Mapping[str, str], where: str = "", sample: Sample | None = None) -> None:
         """Columns that had no value so far have these roles. where: the first row with a value. sample: what decided
@@ -404,7 +416,10 @@ class TableReader:
             unknown = [name for name in cross.split(",") if namespace_of(name) not in known]
             if unknown:
                 raise DataError(f"{cross} cannot be crossed: there are no features of a column {unknown[0]}", *where)
-        self.schema = self._with_time_format(schema, sample.times(schema), where) if sample else schema
+        if sample:
+            schema = self._with_time_format(schema, sample.times(schema), where)
+            schema = self._with_unspaced(schema, sample.texts(schema))
+        self.schema = schema
         if sample is not None:
             self.dates.update(sample.dates(self.schema, self.options.roles()))
         decided = (sample, schema.roles)

@@ -287,7 +287,8 @@ def _compare_columns(one: ShardModel, other: ShardModel) -> None:
             raise DataError(f"{one.path}: its column {brief(repr(name))} {x}, and {y} in {other.path}: give all "
                             "shards the same column roles, as in `vwlite help tables`")
     kinds = {"roles": "order of columns", "open": "kind of table", "words": "way of cutting texts into words",
-             "names": "way of reading words and labels", "absents": "way of reading absent cells"}
+             "names": "way of reading words and labels", "absents": "way of reading absent cells",
+             "unspaced": "way of cutting texts into words"}
     for name in {**kinds, **a, **b}:
         if (name != "roles" or not a["header"]) and a.get(name) != b.get(name):
             what = kinds.get(name, f"--{name}")

@@ -33,7 +33,7 @@ LONGEST = 200  # letters of an explanation that are shown
 # labels that are not words of VW text, and of several quantiles; and of tables whose absent cells have a feature.
 WITHOUT_NAMES, WITH_NAMES, WITH_OPTIONS, CALIBRATED, WITH_MARKS, WITH_ABSENTS = 1, 2, 3, 4, 5, 6
 # What columns may say from WITH_MARKS on.
-NEW_COLUMNS = {"words", "names", "decimal", "thousands", "units", "characters", "time_format"}
+NEW_COLUMNS = {"words", "names", "decimal", "thousands", "units", "characters", "time_format", "unspaced"}
 
 FIELDS: dict[str, Any] = {
     "format": int, "program": str, "algorithm": str, "loss": str, "options": dict, "counters": dict, "rule": dict,

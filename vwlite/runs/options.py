@@ -152,6 +152,7 @@ class InputOptions:
              "%p %M %S %f %z %%. By default ISO 8601, or what reads the first rows.",
     )
     group: str | None = None
+    unspaced: tuple[str, ...] | None = None  # as of RoleOptions
     predictions: str | None = None
     raw_predictions: str | None = option(
         None, "-r", "--raw-predictions", group=OUT, vw=("--raw_predictions",), type=PATH, metavar="FILE",
@@ -241,7 +242,8 @@ class InputOptions:
             label=self.label, importance=self.importance, tag=self.tag, group=self.group, ngram=self.ngram,
             delimiter=self.delimiter, names=tuple(chain(*self.columns)), no_header=self.no_header, missing=missing,
             decimal=self.decimal, thousands=self.thousands, units=tuple(filter(None, chain(*self.units))),
-            quote=self.quote, escape=self.escape, time_format=self.time_format, **named,
+            quote=self.quote, escape=self.escape, time_format=self.time_format, unspaced=self.unspaced,
+            **named,
         )
 
 
