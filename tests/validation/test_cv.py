@@ -8,6 +8,7 @@ import random
 import signal
 import statistics
 import time
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -314,9 +315,10 @@ def test_a_signal_leaves_nothing(number):
     Path("a.vw").write_text("".join(VW) * 100)
     process = start("cv", "a.vw", "--passes", "1000", *GD, "--holdout-off")
     for _ in range(500):
-        opened = map(os.path.realpath, Path(f"/proc/{process.pid}/fd").iterdir())
-        if any(name.startswith(os.path.realpath("tmp")) for name in opened):
-            break
+        with suppress(FileNotFoundError):  # a file was closed meanwhile
+            opened = map(os.path.realpath, Path(f"/proc/{process.pid}/fd").iterdir())
+            if any(name.startswith(os.path.realpath("tmp")) for name in opened):
+                break
         time.sleep(0.02)
     else:
         raise AssertionError("no training has begun")
