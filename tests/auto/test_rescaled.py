@@ -10,9 +10,10 @@ from statistics import fmean, pstdev
 import numpy as np
 import pytest
 from derived_features import has_heavy_tails, sentinel_of, share_below
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import loss, table, written
+from tiers import drawn
 
 from vwlite.algorithms.settings import Settings
 from vwlite.derived import CURVE, Derived, NumberColumn
@@ -39,6 +40,7 @@ values = st.tuples(
 ).map(lambda parts: [*parts[0], *parts[1]])
 
 
+@settings(deadline=None, max_examples=drawn(120))
 @given(values)
 def test_rescaled_knots(x):
     """Normal scores of heavy tails; without a sentinel, which is 0, z of the others; columns of few numbers stay."""
