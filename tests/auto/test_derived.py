@@ -437,6 +437,19 @@ def test_pairs_with_sharp_corners_get_more_knots(vwlite, tmp_path, monkeypatch, 
     assert losses[0] < losses[1] - 0.01
 
 
+@pytest.mark.parametrize("columns", [15, 500])
+def test_pairs_of_columns_that_are_left_out_count(monkeypatch, columns):
+    """A gain is significant above the logarithm of the number of gains, those of pairs that were not screened included:
+    of noise in many columns, the ones with the largest gains alone have pairs with a gain by chance."""
+    gains = [(gain, (0, 1), 4) for gain in (14.0, 12.0, 9.0, 6.0)]
+    monkeypatch.setattr(Stages, "_gains", lambda *_: gains)
+    screened = [*combinations(range(min(columns, 100)), 2)]
+    found = object.__new__(Stages)._screened(None, [None] * columns, screened, RESOLUTIONS)
+    pairs = columns * (columns - 1) / 2
+    assert [x[0] for x in found] == [x[0] for x in gains if x[0] >= max(5, math.log(pairs * len(RESOLUTIONS)))]
+    assert len(found) == (3 if columns == 15 else 1)
+
+
 @pytest.mark.parametrize("classes", [2, 3])
 def test_new_products_of_a_model_that_goes_on_begin_with_the_scale_1(vwlite, tmp_path, classes):
     """Then the first example moves them all alike, however small their values are: by u M x / (|g x| N)."""

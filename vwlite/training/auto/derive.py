@@ -19,7 +19,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import combinations
-from math import inf, isnan, log
+from math import comb, inf, isnan, log
 from typing import Any, NamedTuple
 
 from vwlite.core.auto.folds import copies_of
@@ -427,8 +427,11 @@ class Stages:
     def _screened(
         self, race: Race, columns: Sequence[Screened], sets: Sequence[tuple[int, ...]], resolutions: Sequence[int],
     ) -> list[tuple[float, tuple[int, ...], int]]:
-        """The sets with significant gains: of N gains of unrelated columns, about N e^-g are above g nats."""
-        least = max(LEAST_GAIN, log(max(len(sets) * len(resolutions), 1)))
+        """The sets with significant gains: of N gains of unrelated columns, about N e^-g are above g nats. Columns that
+        were left out by their gains alone count, too, as the same rows give all gains."""
+        left_out = comb(len(columns), 2) if len(columns) > MOST_SCREENED else 0
+        tried = max(len(sets), left_out) * len(resolutions)
+        least = max(LEAST_GAIN, log(max(tried, 1)))
         return [x for x in self._gains(race, columns, sets, resolutions) if x[0] >= least]
 
     def _residuals(self, race: Race) -> tuple[Residuals, Residuals | None]:
