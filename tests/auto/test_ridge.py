@@ -10,9 +10,9 @@ from streams import random_stream
 from tables import written
 from test_lanes import COLUMNS, CONSTANT, STATE, loss_of, merged, usable
 
-from vwlite.core.auto.ridge import Ridge
 from vwlite.core.data.expand import Expander
 from vwlite.core.data.normalize import Normalizer
+from vwlite.training.auto.ridge import Ridge
 from vwlite.training.auto.selection import STRENGTHS as OF_LOSSES
 
 STRENGTHS = OF_LOSSES["squared"]
@@ -22,7 +22,8 @@ def learned(loss, folds, lines, keys):
     """A random stream, the fold of each line, the matrix of its features, and what was learned."""
     stream = usable(random_stream(5, lines, loss=loss, keys=keys))
     fold = np.random.default_rng(1).integers(0, folds, len(stream)).astype(np.uint8)
-    ridge = Ridge(loss_of(loss), Expander(normalizer=Normalizer("none")), STRENGTHS, folds)
+    expander = Expander(normalizer=Normalizer("none"), constant=False)
+    ridge = Ridge(loss_of(loss), expander, CONSTANT, STRENGTHS, folds)
     batch = batch_of(stream)
     ridge.learn(batch, fold)
     scores = np.zeros(COLUMNS * len(stream), np.float32)
@@ -60,7 +61,7 @@ def test_weights_minimize_the_penalized_loss(loss, folds, lines, keys):
             w = weights[c, f]
             slopes = h * [derivative(p, label) for p, label in zip(x @ w + initial, y, strict=True)]
             of_loss = (slopes[mine] @ x[mine]) / unit
-            of_penalty = strength * x.shape[1] * unit * w * penalized
+            of_penalty = strength * penalized.sum() * unit * w * penalized
             size = np.abs(slopes[mine]) @ np.abs(x[mine]) / unit
             assert np.abs(of_loss + of_penalty).max() < 2e-4 * size.max()
             assert scores[fold == f, c] == pytest.approx((x @ w)[fold == f], rel=1e-4, abs=1e-4)
@@ -70,13 +71,7 @@ def test_weights_minimize_the_penalized_loss(loss, folds, lines, keys):
 
 def test_what_is_refused():
     with pytest.raises(ValueError, match="8 strengths"):
-        Ridge(loss_of("squared"), Expander(), STRENGTHS[:3], 4)
-    ridge = Ridge(loss_of("squared"), Expander(), STRENGTHS, 4)
-    batch = batch_of(usable(random_stream(5, 20, loss="squared", keys=4)))
-    with pytest.raises(ValueError, match="fewer folds"):
-        ridge.learn(batch, bytes(3))
-    with pytest.raises(ValueError, match="no such fold"):
-        ridge.score(batch, bytes([4] * len(batch)), np.zeros(COLUMNS * len(batch), np.float32))
+        Ridge(loss_of("squared"), Expander(constant=False), None, STRENGTHS[:3], 4)
 
 
 def differences(path, n, noise, seed):

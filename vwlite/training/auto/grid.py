@@ -1,11 +1,11 @@
 """The candidates of `--algorithm auto`: normalizations, each with a grid of learning rates."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from vwlite.algorithms.memory import lanes_need
 from vwlite.core.auto.lanes import Lanes
-from vwlite.core.auto.ridge import Ridge
 from vwlite.core.auto.starts import Starts
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.expand import Expander
@@ -84,11 +84,16 @@ class Grid:
         is_derived = self.data.settings.derived is not None and bool(self.data.settings.derived.columns)
         has_one_score = self.data.width == 1 and self.data.settings.loss in STRENGTHS
         is_small = FOLDS <= n < FEW_FOR_STAGES and not self.data.is_large
-        return is_small and quick and has_one_score and not is_derived
+        is_table = self.data.column_names is not None  # which needs NumPy anyway
+        return is_table and is_small and quick and has_one_score and not is_derived
 
-    def _ridge(self, folds: int) -> Ridge:
-        expander = self._expander("center" if self.dense else "none")
-        return Ridge(self.data.learned_loss(), expander, self.strengths, folds)
+    def _ridge(self, folds: int) -> Learned:
+        from vwlite.training.auto.ridge import Ridge  # here: few examples, in most runs none, are learned by it
+
+        settings, constant = self.data.settings, make_expander(self.data.settings).constant_key
+        normalizer = Normalizer("center" if self.dense else "none", self.dense)
+        expander = make_expander(replace(settings, constant=False), normalizer)
+        return Ridge(self.data.learned_loss(), expander, constant, self.strengths, folds)
 
     def lanes(self, name: str, folds: int) -> Lanes:
         """The lanes of a normalization."""

@@ -12,8 +12,7 @@ from vwlite.model.centered import Dense
 from vwlite.model.learners import make_expander, make_loss, make_rule
 from vwlite.training.auto.auto_data import AutoData
 from vwlite.training.auto.model import WeightScale, best_kind, gd_settings, load, load_intercept
-from vwlite.training.auto.rescaled import with_rescaled_in_hats, without_rescaled
-from vwlite.training.auto.selection import CENTERED, RATES, GridCandidate
+from vwlite.training.auto.selection import RATES, GridCandidate
 
 
 class Loaded(NamedTuple):
@@ -45,7 +44,7 @@ class ModelLoader:
 
     def settings(self, best: GridCandidate | None) -> Settings:
         """The settings of the model, of `gd`."""
-        settings = without_rescaled(self.data.settings)
+        settings = settings_of_model(self.data.settings)
         rate = RATES[best_kind(best.best)] if best is not None and best.best is not None else settings.learning_rate
         return gd_settings(settings, rate, best.name if best is not None else "none")
 
@@ -53,8 +52,8 @@ class ModelLoader:
         """This learner, or a new one, with the weights of a candidate. best: None: the intercept alone."""
         settings = self.settings(best)
         learner = learner or self.learner(settings)
-        dense = dense if best is not None and best.name in CENTERED else ()
-        best = best and with_rescaled_in_hats(best, self.data.settings)
+        dense = dense if best is not None and best.centers else ()
+        best = best and weights_of_model(best, self.data.settings)
         return Loaded(learner, without_empty(settings), self._load(learner, best, dense))
 
     def _load(self, learner: GivenPredictions, best: GridCandidate | None, dense: Dense) -> Sequence[float]:
@@ -64,6 +63,24 @@ class ModelLoader:
             return (load_intercept(learner, data.constant(), data.examples),)
         intercept = load(learner, best, data.weights_as, dense, data.examples)
         return () if intercept is None else (intercept,)
+
+
+def settings_of_model(settings: Settings) -> Settings:
+    """Settings of learning, as a model has them."""
+    if settings.derived is None or not settings.derived.is_of_learning:
+        return settings
+    from vwlite.training.auto.rescaled import without_rescaled  # here, and below: NumPy comes with it
+
+    return without_rescaled(settings)
+
+
+def weights_of_model(c: GridCandidate, settings: Settings) -> GridCandidate:
+    """A candidate with the weights that a model has. settings: of learning."""
+    if settings.derived is None or not settings.derived.is_of_learning:
+        return c
+    from vwlite.training.auto.rescaled import with_rescaled_in_hats
+
+    return with_rescaled_in_hats(c, settings)
 
 
 def without_empty(settings: Settings) -> Settings:

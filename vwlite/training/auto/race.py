@@ -2,7 +2,8 @@
 
 import time
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import field, replace
 from itertools import compress, cycle
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,6 @@ from vwlite.training.auto.final_choice import FinalChoice
 from vwlite.training.auto.grid import FEW_FOR_STAGES, Grid, NewLanes
 from vwlite.training.auto.loader import ModelLoader
 from vwlite.training.auto.selection import (
-    CENTERED,
     RIDGE,
     SAMPLE_PASSES,
     Drawn,
@@ -76,7 +76,7 @@ class Outcome:
     @property
     def centered(self) -> Dense:
         """The columns that the model has centered."""
-        return self.dense if self.best is not None and self.best.name in CENTERED else ()
+        return self.dense if self.best is not None and self.best.centers else ()
 
 
 @record(frozen=True)
@@ -132,6 +132,15 @@ class Race:
         found.stopped, found.pass_number, found._pass_begun = self.stopped, self.pass_number, self._pass_begun
         found._since_checkpoint = self._since_checkpoint
         return found
+
+    @contextmanager
+    def stopping(self, race: "Race") -> Iterator[None]:
+        """Meanwhile `stop` stops this race, too."""
+        self.stages.append(race)
+        try:
+            yield
+        finally:
+            self.stages.remove(race)
 
     def with_derived(self, derived: "Derived") -> "Race":
         """A new race of the same data with these features. Its summary is empty."""

@@ -1,7 +1,8 @@
 """Passes over files: the candidates, their scores of examples that they do not learn, and the choice of the model.
 
-A candidate is a normalization of the values, with lanes: learners with the rates of a grid. After each pass, examples
-are scored by lanes that never learn them, and a stack combines the scores. Passes are compared by out-of-fold loss.
+A candidate is a normalization of the values, with lanes: learners with the rates of a grid; or ridge regression. After
+each pass, examples are scored by lanes that never learn them, and a stack combines the scores. Passes are compared by
+out-of-fold loss.
 
 From LARGE examples on, a tenth of them is held out in place of folds: half of the lanes do not learn it, the others
 learn all examples, and the model is the mean of both. Candidates learn a sample first; those whose loss there is not
@@ -14,19 +15,19 @@ examples, and scored on them.
 """
 
 import math
+from abc import abstractmethod
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import field, replace
 from itertools import compress, repeat
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from vwlite.core.auto.folds import folds_of, folds_of_groups
-from vwlite.core.auto.lanes import Lanes
-from vwlite.core.auto.ridge import Ridge
 from vwlite.core.auto.screening import difference_of, losses_of_tenths, row_losses
 from vwlite.core.auto.stack import Scored, folds_in_order, gathered, stacked_scores
 from vwlite.core.auto.summary import DataSummary
+from vwlite.core.data.batch import Batch
 from vwlite.core.learn.losses import Loss
 from vwlite.records import record
 from vwlite.training.auto.data import DrawnExamples
@@ -175,12 +176,33 @@ class PassState:
     by_fold: Any = None
 
 
-Learned = Lanes | Ridge  # what a candidate learns
+class Learned(Protocol):
+    """What a candidate learns: `Lanes`, which say what the methods do, or `Ridge`."""
+
+    @property
+    def classes(self) -> int: ...
+    @property
+    def folds(self) -> int: ...
+    @abstractmethod
+    def __len__(self) -> int: ...
+    @abstractmethod
+    def learn(
+        self, batch: Batch, folds: Any, *, mean: float = 0, scale: float = 1, initial_scale: float = 1,
+        keep: bool = False,
+    ) -> None: ...
+    @abstractmethod
+    def score(self, batch: Batch, folds: Any, scores: Any, *, keep: bool = False) -> None: ...
+    @abstractmethod
+    def weights(self, keys: Any, columns: Any) -> None: ...
+    @abstractmethod
+    def fold_weights(self, u: Any, out: Any) -> None: ...
+    @abstractmethod
+    def scalars(self, kind: int, k: int = 0) -> dict[str, float]: ...
 
 
 @record
 class GridCandidate:
-    """A normalization, its lanes, and its passes so far."""
+    """A normalization and its lanes, or ridge regression, and the passes so far. rates: of lanes, or strengths."""
 
     name: str
     new_lanes: Callable[[], Learned]
@@ -194,6 +216,11 @@ class GridCandidate:
     nested_predictions: Any = None  # of each example, by the choice without its fold
     ended: bool = False
     rates: Sequence[float] = RATES
+
+    @property
+    def centers(self) -> bool:
+        """Whether dense columns are learned without their means."""
+        return self.name in CENTERED
 
     def restart(self) -> None:
         """Begin again with the first pass; the results of passes stay."""
