@@ -146,6 +146,11 @@ class Derived:
         return found
 
     @property
+    def is_of_learning(self) -> bool:
+        """Whether columns are learned otherwise than models have them: in another scale, too, or without hats."""
+        return any(isinstance(c, NumberColumn) and (c.rescaled or not c.hats) for c in self.columns)
+
+    @property
     def sizes(self) -> list[int]:
         """How many cells each product has."""
         return [prod(_codes(self.columns[c], k) for c, k in product) for product in self.products]

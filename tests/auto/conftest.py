@@ -1,4 +1,4 @@
-"""Tables whose features are worth deriving."""
+"""Tables whose features are worth deriving, and an empty folder to work in."""
 
 from pathlib import Path
 
@@ -14,3 +14,8 @@ def bent(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def reviews(tmp_path_factory) -> Path:
     return written(tmp_path_factory.mktemp("texts") / "texts.csv", ["review", "y"], review_rows())
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)

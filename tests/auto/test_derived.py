@@ -320,8 +320,8 @@ def test_whole_numbers_that_are_names_have_a_knot_each(vwlite, tmp_path):
     """If rows that were not learned say so; and exports read them."""
     data = of_shops(tmp_path, "by shop")
     said = vwlite("train", data, "--label", "y", "--drop", "half", "--derive", "curves", "-m", tmp_path / "m")
-    note = re.search(r"numbers of shop predict better one by one \(out of fold log loss ([0-9.]+)\) than by their "
-                     r"order \(([0-9.]+)\): .* --categorical shop learns them as words", said.err)
+    note = re.search(r"each whole number of shop by itself predicts better \(out-of-fold log loss ([0-9.]+)\) than a "
+                     r"curve of them \(([0-9.]+)\): .* --categorical shop learns them as words", said.err)
     assert float(note[1]) == pytest.approx(loss(said), abs=1e-4) and float(note[2]) > float(note[1])
     found = {c.name: c.knots[CURVE] for c in read_model(tmp_path / "m").settings.derived.columns}
     shops = sorted({float(line.split(",")[0]) for line in data.read_text().splitlines()[1:]})
@@ -336,7 +336,7 @@ def test_whole_numbers_that_are_names_have_a_knot_each(vwlite, tmp_path):
 def test_numbers_with_a_smooth_effect_are_no_names(vwlite, tmp_path):
     data = of_shops(tmp_path, "by visits")
     said = vwlite("train", data, "--label", "y", "--drop", "shop", "--derive", "curves", "-m", tmp_path / "m")
-    assert "one by one" not in said.err
+    assert "by itself" not in said.err
     derived = read_model(tmp_path / "m").settings.derived
     assert derived is None or all(len(c.knots[CURVE]) <= 65 for c in derived.columns)
 

@@ -43,11 +43,6 @@ def write(name, rows):
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
 def trained(vwlite, here):
     def train(name, *words):
         done = vwlite("train", name, "--label", "y", *words, "-m", "m", "--report", "r")

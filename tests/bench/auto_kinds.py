@@ -104,9 +104,9 @@ def ours(learn: Table, fresh: Table, folder: Path) -> tuple[np.ndarray, dict[str
 
 def squared_error(report: dict[str, Any]) -> dict[str, float]:
     """That of a loss which was chosen for amounts, in place of the squared loss: the average loss is of that loss."""
-    found = report.get("chosen", {}).get("losses_with_its_features", {})
+    found = report.get("chosen", {}).get("losses_with_features_of_model", {})
     for of in found.values():
-        if "difference" in of and of["difference"] < -of["error"]:
+        if "difference" in of and of["difference"] < -of["standard_error"]:
             return {"squared_error": of["mse"]}
     return {}
 

@@ -246,9 +246,9 @@ def test_the_reported_loss_is_that_of_rows_not_learned(auto_kinds: Any) -> None:
 
 
 def test_the_squared_error_of_amounts_is_that_of_the_chosen_loss(auto_kinds: Any) -> None:
-    """Of the one that was ahead of the squared loss with the features of the model."""
-    ahead = {"mse": 2.0, "difference": -1.0, "error": 0.5}
-    for of, expected in ((ahead, {"squared_error": 2.0}), (ahead | {"error": 1.5}, {})):
-        found = {"chosen": {"losses_with_its_features": {"poisson": of, "squared": {"mse": 3.0}}}}
+    """Of the one that was better than the squared loss with the features of the model."""
+    better = {"mse": 2.0, "difference": -1.0, "standard_error": 0.5}
+    for of, expected in ((better, {"squared_error": 2.0}), (better | {"standard_error": 1.5}, {})):
+        found = {"chosen": {"losses_with_features_of_model": {"poisson": of, "squared": {"mse": 3.0}}}}
         assert auto_kinds.squared_error(found) == expected
     assert auto_kinds.squared_error({}) == {}

@@ -17,6 +17,7 @@ from vwlite.core.solve.solver import Solver
 from vwlite.help.algorithms import SOLVERS_FOLLOW, WIDTH, defaults
 from vwlite.options.spec import option_name
 from vwlite.solving.solve import solver_class
+from vwlite.training.auto import amounts, derive, grid, rare, rescaled, selection, times
 
 ROOT = Path(__file__).parents[2]
 FLAGS = {"--average", "--nonnegative"}  # options without a value
@@ -214,3 +215,24 @@ def test_the_help_of_solve_names_the_usual_solvers_first():
     assert usual | papers == set(SOLVERS)
     assert {best_solver("logistic"), best_solver("hinge"), best_solver("logistic", softmax=True)} <= usual
     assert {name for name, row in SOLVERS.items() if row.kind.startswith("papers.")} <= papers
+
+
+def test_the_page_of_auto_has_the_limits_of_the_program(vwlite):
+    """Numbers of its candidates, stages and choices, which stand in the code."""
+    page = " ".join(vwlite("algorithms", "auto").out.split())
+
+    def number(x):
+        return f"{x:f}".rstrip("0").rstrip(".").lstrip("0")
+
+    for loss in ("squared", "logistic"):
+        assert f"{', '.join(map(number, selection.STRENGTHS[loss]))} with the {loss} loss" in page
+    for said in (
+        f"Below {grid.FEW_FOR_STAGES:,} rows of a table, with the squared or the logistic loss",
+        f"at most {grid.MOST_CELLS / 1e6:.0f} million, and", f"at most {grid.MOST_PRODUCTS / 1e6:.0f} million;",
+        f"its loss is less than {number(selection.RIDGE_BETTER)} times",
+        f"of at least {number(amounts.LEAST_SKEWNESS)}, then {amounts.SAMPLE:,} rows",
+        f"more than {rescaled.HEAVY:.0f} interquartile ranges", f"at least {rescaled.SENTINEL:.0%}".replace("%", " %"),
+        f"of {times.COMPARED:,} drawn rows", f"fewer than {rare.FEWEST_RARE:,} of the rarer one",
+        f"Up to {derive.FEW_ROWS:,} rows, if a column has another scale",
+    ):
+        assert said in page

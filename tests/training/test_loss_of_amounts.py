@@ -139,14 +139,14 @@ def test_the_check_is_of_the_predictions_out_of_fold(vwlite, tmp_path):
     vwlite(*how, "-m", tmp_path / "m", "-p", tmp_path / "own", "--report", tmp_path / "r")
     vwlite(*how, *TYPED["squared"], "-m", tmp_path / "s", "-p", tmp_path / "squared")
     y, chosen = drawn()[2], json.loads((tmp_path / "r").read_text())["chosen"]
-    (name, own), (_, squared) = sorted(chosen["losses_with_its_features"].items(), key=lambda x: x[0] == "squared")
+    (name, own), (_, squared) = sorted(chosen["losses_with_features_of_model"].items(), key=lambda x: x[0] == "squared")
     errors = {kind: (np.loadtxt(tmp_path / kind) - y) ** 2 for kind in ("own", "squared")}
     mse, difference, error = comparison(errors, np.ones(len(y)), np.arange(len(y)))["own"]
-    assert own["mse"] == pytest.approx(mse, rel=1e-4) and own["error"] == pytest.approx(error, rel=1e-2)
+    assert own["mse"] == pytest.approx(mse, rel=1e-4) and own["standard_error"] == pytest.approx(error, rel=1e-2)
     assert own["difference"] == pytest.approx(difference, rel=1e-3)
     assert squared["mse"] == pytest.approx(errors["squared"].mean(), rel=1e-4)
-    found = {key: (x["mse"], x.get("difference", 0), x.get("error", 0)) for key, x in chosen["losses"].items()}
-    assert name == choice(found) != "squared" and own["difference"] < -own["error"]
+    found = {key: (x["mse"], x.get("difference", 0), x.get("standard_error", 0)) for key, x in chosen["losses"].items()}
+    assert name == choice(found) != "squared" and own["difference"] < -own["standard_error"]
 
 
 # --- the model ----------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def test_the_model_is_that_of_its_loss(vwlite, tmp_path):
     assert set(found) == set(TYPED)
     best = min(found, key=lambda name: found[name]["mse"])
     assert best != "squared" and f"loss: {best.replace('poisson', 'Poisson')} " in told
-    assert " by RMSE on rows not learned, with curves alone; " in told
+    assert " (RMSE on rows not learned, compared with curves only)" in told
     vwlite("train", data, "--label", "y", *TYPED[best], "-m", tmp_path / "t")
     vwlite("train", data, "--label", "y", *TYPED["squared"], "-m", tmp_path / "s")
     assert same(tmp_path / "m", tmp_path / "t")
@@ -178,7 +178,7 @@ def test_the_model_is_that_of_its_loss(vwlite, tmp_path):
 @pytest.mark.parametrize("validates", [False, True])
 def test_each_loss_is_as_if_it_were_given(vwlite, tmp_path, monkeypatch, name, validates):
     monkeypatch.setattr(amounts, "best_of", lambda found: name)
-    monkeypatch.setattr(Compared, "is_ahead", True)
+    monkeypatch.setattr(Compared, "is_better", True)
     data = table(tmp_path / "d.csv", *drawn(3000))  # larger than the files that are kept in memory
     more = ("--validate", fresh(tmp_path / "v.csv")) if validates else ("-p", tmp_path / "p")
     how = ("train", data, "--label", "y", *PLAIN, *more)
@@ -200,8 +200,8 @@ def test_the_squared_loss_if_another_one_is_not_ahead_at_last(vwlite, tmp_path, 
         behind = {name: Compared(9.0, -1.0, 1.5), "squared": Compared(10.0)}
         monkeypatch.setattr(amounts.LossCheck, "compared", lambda *_, found=behind: found)
         told = vwlite(*how, tmp_path / "m").err
-        assert f"loss = squared, as {name} is not ahead with the features of its model" in told
-        assert "with the features of its model 3.0000, squared 3.1623: not ahead" in told
+        assert f"loss = squared after all, as {name} is not better by a standard error with the features" in told
+        assert "with the features of its model 3.0000, squared 3.1623: the difference is within" in told
         assert same(tmp_path / "m", tmp_path / "s")
 
 

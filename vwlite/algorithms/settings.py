@@ -66,7 +66,8 @@ class Settings(OutputSettings):
     loss: str = option(
         "squared", "--loss", group=LEARN, vw=("--loss_function",), type=Choice(list(LOSSES)),
         help="The loss function to minimize. With --algorithm auto: logistic if labels are two words, 0 and 1, or -1 "
-             "and 1.",
+             "and 1; for amounts (never negative, and skewed), the one with the least squared error: see `vwlite help "
+             "training`.",
     )
     quantile_tau: float | tuple[float, ...] = option(
         0.5, "--quantile-tau", group=LEARN, vw=("--quantile_tau",), type=Numbers(0, 1, MOST_TAUS), metavar="TAU",

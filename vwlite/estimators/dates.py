@@ -67,8 +67,8 @@ def with_times(
     rows = int(used.sum())
     mask = None if rows <= COMPARED else drawn_rows(used)
     try:
-        found = chosen_times(different, rows, judged, lambda: False)
-        for _ in found[:1]:
+        found, _ = chosen_times(different, rows, judged, lambda: False)
+        if found:
             source(found).open()  # ValueError if a cell is no time
     except (DataError, ValueError):
         return schema

@@ -85,9 +85,9 @@ FEW_CLASSES = 20  # above this, scikit-learn warns if there are more than half a
 _DOC = """
 {head}
 
-Equivalent to `vwlite train`, bit for bit: column j of a matrix is the feature of index j in libsvm text, as
-scikit-learn's dump_svmlight_file writes it. CSR of float32 or float64 is not copied; values are converted to float32,
-and zeros are ignored.
+Equivalent to `vwlite train` with the same --loss, bit for bit: column j of a matrix is the feature of index j in libsvm
+text, as scikit-learn's dump_svmlight_file writes it. CSR of float32 or float64 is not copied; values are converted to
+float32, and zeros are ignored.
 
 Parameters
 ----------

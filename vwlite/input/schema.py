@@ -33,9 +33,9 @@ scripts have no blanks between words: in a text column that is `unspaced`, each 
 (vwlite/input/unspaced.py).
 
 In JSON lines and frames a value has a type of its own. A column of role `auto` takes each value by it: a number is
-numeric, anything else categorical (true and false are words), null absent, as is NaN in a frame. A key that has numbers
-in some lines and words in others is categorical, if files or the first lines of a stream show it. In other tables
-`auto` is a column that had no value so far: it gets a role from the first rows that have one.
+numeric, anything else categorical (true and false are words; dates may become times), null absent, as is NaN in a
+frame. A key that has numbers in some lines and words in others is categorical, if files or the first lines of a stream
+show it. In other tables `auto` is a column that had no value so far: it gets a role from the first rows that have one.
 """
 
 import json

@@ -85,12 +85,12 @@ class InputOptions:
     numeric: tuple[tuple[str, ...], ...] = option(
         (), "--numeric", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True,
         help="Numeric columns. Columns without a role are numeric if their first 1000 rows are numbers, else "
-             "categorical; without a value there, by the first rows that have one.",
+             "categorical, or times (see --time); without a value there, by the first rows that have one.",
     )
     time: tuple[tuple[str, ...], ...] = option(
         (), "--time", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True,
         help="Columns of dates or times. ISO 8601, seconds or milliseconds since 1970, or as --time-format says; hour, "
-             "weekday and month become features.",
+             "weekday and month become features. Without it, --algorithm auto finds columns of dates in files.",
     )
     drop: tuple[tuple[str, ...], ...] = option(
         (), "--drop", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True, help="Columns to ignore."

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def with_times(job: Job, stop: Callable[[], bool], part: "Part | None" = None) -> tuple[Job, list[str]]:
-    """The job of a new model, with --time for the columns that are read as times, and notes that say so. part: of the
-    rows of DATA."""
+    """The job of a new model, with --time for columns that are read as times, with --categorical for columns of times
+    whose words predict better, and notes that say so. part: of the rows of DATA."""
     o = job.options
     if not o.names_columns or is_read_once(o.data) or not learns_in_passes(job):
         return job, []
@@ -27,13 +27,22 @@ def with_times(job: Job, stop: Callable[[], bool], part: "Part | None" = None) -
         return job, []
     from vwlite.training.auto.times import Dates
 
-    found = Dates(job, stop, part).times()
-    if not found:
+    times, words = Dates(job, stop, part).times()
+    if not (times or words):
         return job, []
-    names = [(name, quoted(names_text([name]))) for name in found]
-    notes = [f"{name} is read as a time (--categorical {option} keeps it as words)" for name, option in names]
-    o = replace(o, time=(*o.time, tuple(found)))
+    notes = [f"column {name}: read as a time; --categorical {typed(name)} keeps its words" for name in times]
+    notes += [f"column {name}: its words predict better than its hour, weekday and month; --time {typed(name)} learns "
+              "these" for name in words]
+    if times:
+        o = replace(o, time=(*o.time, tuple(times)))
+    if words:
+        o = replace(o, categorical=(*o.categorical, tuple(words)))
     return prepared(o, None, replace(planned(o), quiet=job.data.quiet), in_place=False), notes
+
+
+def typed(name: str) -> str:
+    """A column as the value of an option."""
+    return quoted(names_text([name]))
 
 
 def learns_in_passes(job: Job) -> bool:

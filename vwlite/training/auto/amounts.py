@@ -3,10 +3,10 @@
 Amounts are labels of at least 0 whose skewness, the third central moment over the third power of the standard
 deviation, is at least LEAST_SKEWNESS; two values alone are none. Their columns often multiply, and their errors often
 grow with their means. So the losses of MEANS learn a sample beside the squared loss: with the same folds and, in place
-of stages, with curves of all numbers. The loss with the least squared error out of fold is taken, if it is ahead of the
-squared loss by more than the standard error of the difference by row, of which copies are one. All rows are then
+of stages, with curves of all numbers. The loss with the least squared error out of fold is taken, if it is better than
+the squared loss by more than the standard error of the difference by row, of which copies are one. All rows are then
 learned as if that loss had been given. Last, the squared loss learns the features of that model, with the same folds:
-if that loss is not ahead there, either, the model is that of the squared loss after all. (Few rows decide a mean of
+if that loss is not better there, too, the model is that of the squared loss after all. (Few rows decide a mean of
 squared errors, and another fold with other features may show one of which the exponential is far off.)
 """
 
@@ -58,10 +58,10 @@ class Compared:
 
     def facts(self) -> dict[str, float]:
         """For the report."""
-        return {"mse": self.mse} | ({"difference": self.difference, "error": self.error} if self.error else {})
+        return {"mse": self.mse} | ({"difference": self.difference, "standard_error": self.error} if self.error else {})
 
     @property
-    def is_ahead(self) -> bool:
+    def is_better(self) -> bool:
         return self.difference < -self.error
 
 
@@ -85,9 +85,9 @@ def compared(errors: Mapping[str, Any], importances: Any, copies: Any) -> dict[s
 
 
 def best_of(found: Mapping[str, Compared]) -> str:
-    """The name of the loss with the least squared error; the squared loss, if that is not ahead of it."""
+    """The name of the loss with the least squared error; the squared loss, if that is not better than it."""
     best = min(found, key=lambda name: found[name].mse)
-    return best if found[best].is_ahead else SQUARED
+    return best if found[best].is_better else SQUARED
 
 
 class AmountTrainer(AutoTrainer):
@@ -114,9 +114,10 @@ class AmountTrainer(AutoTrainer):
             return found
         with self.listener.ticking(_comparing):
             self.checked = LossCheck(race, self.outcome, examples, labels).compared(name, settings)
-        if not self.checked or self.checked[name].is_ahead:
+        if not self.checked or self.checked[name].is_better:
             return found
-        self.listener.say(f"loss = squared, as {_CALLED.get(name, name)} is not ahead with the features of its model")
+        self.listener.say(f"loss = squared after all, as {_CALLED.get(name, name)} is not better by a standard error "
+                          "with the features of its model")
         data.settings, data.hints, self.batches = settings, hints, batches
         data.summary.set_labels(labels)
         set_loss(data)
@@ -137,7 +138,8 @@ class AmountTrainer(AutoTrainer):
         data = self.data
         data.settings = with_means(data.settings, name)
         option = "label transform" if name == LOG1P else "loss"
-        self.listener.say(f"{option} = {name}, as its squared error on rows not learned is the least")
+        why = "as its squared error on rows not learned is the least"
+        self.listener.say(f"{option} = {name} in place of the squared loss, {why}")
         if name == "poisson":
             note, on_counts = data.choice.notes
             hints = (on_counts if hint == note else hint for hint in data.hints)
@@ -169,12 +171,12 @@ class AmountTrainer(AutoTrainer):
         return super().more_for_report() | {"chosen": in_json(self.chosen())}
 
     def _losses(self) -> dict[str, Any]:
-        found = {"losses": self.compared, "losses with its features": self.checked}
+        found = {"losses": self.compared, "losses with features of model": self.checked}
         return {what: {name: x.facts() for name, x in each.items()} for what, each in found.items() if each}
 
     def about_model(self) -> Iterator[str]:
         if self.compared:
-            yield in_words(self.compared, self.checked, ", with curves alone" if self._has_curves else "")
+            yield in_words(self.compared, self.checked, ", compared with curves only" if self._has_curves else "")
         yield from super().about_model()
 
 
@@ -183,12 +185,13 @@ def in_words(found: Mapping[str, Compared], checked: Mapping[str, Compared], fea
     best = best_of(found)
     each = sorted(found, key=lambda name: (name != best, found[name].mse))
     first, *others = (f"{_CALLED.get(name, name)} {shown(math.sqrt(found[name].mse))}" for name in each)
-    said = f"loss: {first} by RMSE on rows not learned{features}; {', '.join(others)}"
+    said = f"loss: {first}, {', '.join(others)} (RMSE on rows not learned{features})"
     if best == SQUARED and min(x.mse for x in found.values()) < found[best].mse:
-        return f"{said}, not ahead by more than the standard error"
-    if best in checked and not checked[best].is_ahead:
+        return f"{said}; the difference is within a standard error"
+    if best in checked and not checked[best].is_better:
         own, other = (shown(math.sqrt(checked[name].mse)) for name in (best, SQUARED))
-        return f"{said}; but with the features of its model {own}, squared {other}: not ahead by more than the error"
+        own = f"with the features of its model {own}, squared {other}"
+        return f"{said}; {own}: the difference is within a standard error"
     return said
 
 
@@ -294,9 +297,8 @@ class LossComparison:
     def _learned(self, data: AutoData, normalizations: Sequence[str]) -> Race:
         """A race of the sample, without its state."""
         race = self._race.new_race(data, normalizations, setup=self._setup)
-        self._race.stages.append(race)
-        race.learn(DrawnExamples.in_order(self._first), race.passes_before_stages)
-        self._race.stages.remove(race)
+        with self._race.stopping(race):
+            race.learn(DrawnExamples.in_order(self._first), race.passes_before_stages)
         for c in race.candidates:
             c.lanes = c.kept = None
         return race
@@ -348,9 +350,8 @@ class LossCheck:
     def _learned(self, data: AutoData, outcome: Outcome) -> Race:
         names = NORMALIZATIONS if outcome.best is None else [outcome.best.name]
         race = self._race.new_race(data, names, setup=_silent(self._race.setup))
-        self._race.stages.append(race)
-        race.learn(self._examples)
-        self._race.stages.remove(race)
+        with self._race.stopping(race):
+            race.learn(self._examples)
         return race
 
     def _of_model(self, outcome: Outcome) -> Race:

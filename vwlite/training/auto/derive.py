@@ -71,7 +71,7 @@ MOST_SCREENED = 400  # columns; if there are more, only the FEWER_SCREENED with 
 FEWER_SCREENED = 100
 LEAST_BETTER = 0.999  # a stage is accepted if its loss is less than this times the loss of the best one before,
 ERRORS = 2.0  # ... by more than so many standard errors of the difference, or, ...
-ERRORS_OF_LINES = 0.0  # ... if it has not more features, by more than so many
+ERRORS_WITHOUT_HATS = 0.0  # ... if it has not more features, by more than so many
 
 
 @record
@@ -82,7 +82,7 @@ class Screened:
 
     column: Column
     numbers: tuple[float, ...] = ()  # all different ones, if they may be names: whole, and few for so many rows
-    number_codes: tuple[Any, Any] = ((), None)
+    number_codes: Sequence[Any] = ()
     has_missing: bool = False
     rescaled: Mapping[float, float] = field(default_factory=dict)
     codes: dict[int, tuple[Any, int]] = field(default_factory=dict)
@@ -234,7 +234,7 @@ class Stages:
             found.append(self._curves_stage([_with_few_knots(c) for c in columns]))
             if any(c.rescaled or c.has_missing for c in columns):
                 found.append(self._curves_stage([_without_hats(c) for c in columns]))
-                self._judge(found[-1][0], errors=ERRORS_OF_LINES)
+                self._judge(found[-1][0], errors=ERRORS_WITHOUT_HATS)
         if any(c.numbers for c in columns) and not self._stopped:
             race, better = min(found, key=lambda one: _loss(one[0]))
             of_codes = self._curves_stage([_with_codes(c) for c in better])
@@ -251,7 +251,8 @@ class Stages:
         """The columns of numbers that may be names with a significant gain of each number by itself, or all of them."""
         judged, learned = self._residuals(race)
         some = [c for c in columns if c.numbers]
-        gains = [judged.gain(own, learned, others) for own, others in (c.number_codes for c in some)]
+        codes = ((c.number_codes[0], c.number_codes[1] if learned else None) for c in some)
+        gains = [judged.gain(own, learned, others) for own, others in codes]
         names = [c.column.name for c, gain in zip(some, gains, strict=True) if gain >= LEAST_GAIN]
         return names or [c.column.name for c in some]
 
@@ -412,10 +413,8 @@ class Stages:
         rescaled = scale.of_knots(curves)
         column = with_rescaled(NumberColumn(name, mean, deviation, True, at), rescaled)
         numbers = at[most] if are_all else ()
-        scans = self._scans(scan, judged)
-        own, others = (_places_among(numbers, rows.values(i)) for rows in (scans[0], scans[-1]))
-        number_codes = own, others if len(scans) > 1 else None
-        return replace(Screened.of(column, of_numbers), numbers=numbers, number_codes=number_codes,
+        codes = [_places_among(numbers, rows.values(i)) for rows in self._scans(scan, judged)] if are_all else []
+        return replace(Screened.of(column, of_numbers), numbers=numbers, number_codes=codes,
                        has_missing=count < len(values), rescaled=rescaled)
 
     def _scans(self, scan: ColumnScan, judged: ColumnScan) -> list[ColumnScan]:

@@ -19,9 +19,8 @@ from vwlite.output.shell_words import quoted
 from vwlite.runs.options import PAIRS
 from vwlite.training.auto.auto_data import AutoData, detached
 from vwlite.training.auto.data import Batches, DrawnExamples
+from vwlite.training.auto.loader import settings_of_model
 from vwlite.training.auto.race import Features, Outcome, Race
-from vwlite.training.auto.rare import sample_of
-from vwlite.training.auto.rescaled import without_rescaled
 from vwlite.training.auto.selection import Drawn
 from vwlite.training.auto.stream import Stream
 from vwlite.training.trainer import Listener
@@ -123,8 +122,8 @@ class StageLearning:
             return
         names, loss = listed(codes.columns), called(self._race.data.settings.loss)
         yield (
-            f"the whole numbers of {names} predict better one by one (out of fold {loss} {codes.loss:.4g}) than by "
-            f"their order ({codes.before:.4g}): if they are codes, such as postal codes, --categorical "
+            f"each whole number of {names} by itself predicts better (out-of-fold {loss} {codes.loss:.4g}) than a "
+            f"curve of them ({codes.before:.4g}): if they are codes, such as postal codes, --categorical "
             f"{quoted(','.join(codes.columns))} learns them as words, and a new word counts as an average one"
         )
 
@@ -175,6 +174,8 @@ class SampleLearning:
         """Find features with a sample of the examples, then learn all examples with these features. If a signal comes
         before the first pass over all examples has ended, the model is that of the sample."""
         race, data = self._race, self._race.data
+        from vwlite.training.auto.rare import sample_of  # not at the top: NumPy comes with it
+
         sample = sample_of(data, examples, DERIVED_FROM)
         first, followed_by = sample.batches, len(examples.order) / sample.counts_for
         found = self.find(first, data.summary_of(first), [len(batch) for batch in first], followed_by)
@@ -223,7 +224,7 @@ class StreamLearning:
         found = SampleLearning(self._race).find(batches, data.summary, data.counts, 1.0)
         if found.features.without is not None:
             assert found.summary is not None
-            data.summary, data.settings = found.summary, without_rescaled(data.settings)
+            data.summary, data.settings = found.summary, settings_of_model(data.settings)
         return found.features
 
     def begin(self, sample: Callable[[], Iterable[Batch]], names: Iterable[str] = ()) -> Stream:

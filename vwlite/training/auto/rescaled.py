@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.algorithms.settings import Settings
-from vwlite.derived import CURVE, MOST_Z, Column, Derived, NumberColumn
+from vwlite.derived import CURVE, MOST_Z, Derived, NumberColumn
 from vwlite.hashing import feature_hash
 from vwlite.training.auto.selection import COLUMNS, STATE, GridCandidate, PassState
 
@@ -97,15 +97,9 @@ def with_rescaled(column: NumberColumn, values: Mapping[float, float]) -> Number
 def without_rescaled(settings: Settings) -> Settings:
     """The settings of a model: those of learning, without rescaled values, and with all hats."""
     derived = settings.derived
-    if derived is None or not any(map(_is_rescaled, derived.columns)):
-        return settings
+    assert derived is not None
     columns = tuple(replace(c, rescaled=(), hats=True) if isinstance(c, NumberColumn) else c for c in derived.columns)
     return replace(settings, derived=replace(derived, columns=columns))
-
-
-def _is_rescaled(c: Column) -> bool:
-    """Whether a column is learned otherwise than models have it."""
-    return isinstance(c, NumberColumn) and (bool(c.rescaled) or not c.hats)
 
 
 def without_shared_keys(derived: Derived, settings: Settings, keys: Iterable[int]) -> Derived:

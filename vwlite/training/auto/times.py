@@ -74,14 +74,22 @@ class FoundWords:
 
 def chosen_times(
     different: Mapping[str, int], rows: int, judged: "Callable[[list[str]], Judged]", stop: Callable[[], bool]
-) -> list[str]:
-    """The columns that are read as times, in order. different: the number of different words of each. rows: that can be
-    learned. judged: learns with some columns as times."""
+) -> tuple[list[str], list[str]]:
+    """The columns that are read as times, and those whose words predict better, in order. different: the number of
+    different words of each. rows: that can be learned. judged: learns with some columns as times."""
     found = [name for name, n in different.items() if n > MOSTLY * rows]
+    best, words = None, []
     for name in different:
-        if name not in found and not stop() and judged(found).is_not_better(judged([*found, name])):
+        if name in found or stop():
+            continue
+        best = best or judged(found)
+        other = judged([*found, name])
+        if best.is_not_better(other):
+            best = other
             found.append(name)
-    return [name for name in different if name in found]
+        elif best.loss is not None and other.loss is not None:
+            words.append(name)
+    return [name for name in different if name in found], words
 
 
 class Dates:
@@ -91,20 +99,20 @@ class Dates:
     def __init__(self, job: Job, stop: Callable[[], bool], part: Part | None = None) -> None:
         self._job, self._stop, self._part = job, stop, part
 
-    def times(self) -> list[str]:
-        """The columns that are read as times, in order. None if DATA cannot be learned: the run says why."""
+    def times(self) -> tuple[list[str], list[str]]:
+        """As of `chosen_times`; none if DATA cannot be learned: the run says why."""
         if is_large(self._job.options.data):
-            return []
+            return [], []
         try:
             return self._times()
         except DataError:
-            return []
+            return [], []
 
-    def _times(self) -> list[str]:
+    def _times(self) -> tuple[list[str], list[str]]:
         words = _Reading(self._with([]), self._part, self._stop)
         found = words.times()
-        if not found or self._stop() or self._refuses([*found], words.bad):
-            return []
+        if not found or self._stop():
+            return [], []
         sample = self._part if self._job.options.validate is not None else words.sample(self._part)
 
         def judged(times: list[str]) -> Judged:
@@ -114,10 +122,6 @@ class Dates:
 
         return chosen_times(found, words.rows, judged, self._stop)
 
-    def _refuses(self, times: list[str], bad: int) -> bool:
-        """Whether more lines are bad if these columns are times."""
-        return _Reading(self._with(times), self._part, self._stop, looks=False).bad != bad
-
     def _with(self, times: list[str]) -> Job:
         data = self._job.data
         assert data.roles is not None
@@ -126,20 +130,19 @@ class Dates:
 
 
 class _Reading:
-    """DATA, read once. rows: that can be learned. bad: lines that cannot be read. looks: for columns that may be times;
-    it ends if there are none."""
+    """DATA, read once; it ends if no column may be a time. rows: that can be learned."""
 
-    def __init__(self, job: Job, part: Part | None, stop: Callable[[], bool], *, looks: bool = True) -> None:
-        self.rows = self.bad = 0
+    rows = 0
+
+    def __init__(self, job: Job, part: Part | None, stop: Callable[[], bool]) -> None:
         self._lines: dict[str, list[Any]] = {}  # by source: the first line of each row, how many it has, whether used
         self._words = FoundWords(job.resolved.settings.hash == "all")
         with ExitStack() as stack:
             self._source = source = source_of(job, BadLines(stack, skip=True), part)
             source.logs = True
             for parsed in stack.enter_context(source.batches(stop)):
-                if stop() or (looks and not source.dates):
+                if stop() or not source.dates:
                     break
-                self.bad += len(parsed.bad)
                 self._words.take(parsed.log)
                 self._count(parsed.batch)
 

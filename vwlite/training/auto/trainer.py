@@ -24,11 +24,10 @@ from vwlite.training.auto.data_trainer import DataTrainer
 from vwlite.training.auto.description import Description
 from vwlite.training.auto.grid import Grid
 from vwlite.training.auto.learning import FilePredictions, StreamLearning, learned_in_passes
-from vwlite.training.auto.loader import ModelLoader
+from vwlite.training.auto.loader import ModelLoader, weights_of_model
 from vwlite.training.auto.model import WeightScale
 from vwlite.training.auto.race import SAMPLED, Outcome, Race, Setup
 from vwlite.training.auto.reading import is_large
-from vwlite.training.auto.rescaled import with_rescaled_in_hats
 from vwlite.training.auto.stream import Stream
 from vwlite.training.trainer import Job
 
@@ -247,7 +246,7 @@ class AutoTrainer(DataTrainer):
         return replace(model, passes=self.description.passes())
 
     def _models_of_folds(self) -> Any:
-        best = self.outcome.best and with_rescaled_in_hats(self.outcome.best, self.data.settings)
+        best = self.outcome.best and weights_of_model(self.outcome.best, self.data.settings)
         if best is None or best.kept is None or best.kept.by_fold is None:
             return None
         scale, n = self.data.weights_as.scale, len(best.kept.by_fold) // len(best.kept.keys)
