@@ -416,3 +416,21 @@ def test_few_bits_need_the_hashes_of_words(vwlite, tmp_path):
     assert [float(x) for x in done.stdout.split()] == pytest.approx([float(x) for x in expected], abs=1e-6)
     refused = vwlite("export", tmp_path / "m", "--to", "sql", "--table", "t", "--id", "c", "-o", "-", code=65).err
     assert "(--bits 8)" in refused
+
+
+@pytest.mark.parametrize(("bits", "shares"), [(2, True), (18, False)])
+def test_columns_that_share_a_weight_and_are_normalized(vwlite, tmp_path, bits, shares):
+    """Their values are one before the length is taken, so that a program by columns would predict something else."""
+    names = [f"c{i}" for i in range(6)]
+    rows = [[str((i * (j + 3)) % 11 + j) for j in range(6)] for i in range(50)]
+    data = tmp_path / "d.csv"
+    data.write_text("\n".join([",".join(["y", *names]), *(f"{i % 7},{','.join(row)}" for i, row in enumerate(rows))]))
+    typed = ["--label", "y", "--algorithm", "gd", "--normalize", "l2", "-b", bits]
+    vwlite("train", data, *typed, "-m", tmp_path / "m")
+    said = vwlite("export", tmp_path / "m", "--to", "python", "-o", tmp_path / "p.py").err
+    assert ("columns share a weight (--bits 2)" in said) == shares
+    text = vwlite("convert", "-m", tmp_path / "m", data).out if shares else data.read_text()
+    program = [sys.executable, tmp_path / "p.py"]
+    found = subprocess.run(program, input=text, capture_output=True, text=True, check=True).stdout
+    expected = vwlite("predict", "-m", tmp_path / "m", data).out
+    assert [*map(float, found.split())] == pytest.approx([*map(float, expected.split())], rel=1e-6)

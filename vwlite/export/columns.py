@@ -131,7 +131,18 @@ def _reason(linear: Linear, schema: Schema) -> str:
         return f"in vwlite predict, words that it does not know have weights of others (--bits {s.bits})"
     if s.normalize in ("l2", "log") and s.derived is not None and s.derived.columns:
         return "it normalizes features that are derived from several columns"
+    if s.normalize in ("l2", "log") and _share_keys(linear, schema):
+        return f"columns share a weight (--bits {s.bits}), and their values are added before they are normalized"
     return ""
+
+
+def _share_keys(linear: Linear, schema: Schema) -> bool:
+    """Whether the features of two columns of numbers have one key."""
+    spaces = [namespace_of(name) for name, role in schema.roles.items() if role == "numeric"]
+    names = [(name, space) for space in spaces for name in (space, absent_name(space))]
+    hash_all = linear.settings.hash == "all"
+    keys = {feature_hash(as_bytes(name), as_bytes(space), hash_all=hash_all) & linear.mask for name, space in names}
+    return len(keys) < len(names)
 
 
 def _without_names(linear: Linear, schema: Schema, effects: Effects) -> int:
