@@ -18,12 +18,14 @@ from vwlite.training.auto.selection import STRENGTHS as OF_LOSSES
 STRENGTHS = OF_LOSSES["squared"]
 
 
-def learned(loss, folds, lines, keys):
-    """A random stream, the fold of each line, the matrix of its features, and what was learned."""
+def learned(loss, folds, lines, keys, is_shared):
+    """A random stream, the fold of each line, the matrix of its features, and what was learned. is_shared: a feature
+    has the key of the intercept."""
     stream = usable(random_stream(5, lines, loss=loss, keys=keys))
     fold = np.random.default_rng(1).integers(0, folds, len(stream)).astype(np.uint8)
+    constant = stream[0].features[0][0] if is_shared else CONSTANT
     expander = Expander(normalizer=Normalizer("none"), constant=False)
-    ridge = Ridge(loss_of(loss), expander, CONSTANT, STRENGTHS, folds)
+    ridge = Ridge(loss_of(loss), expander, constant, STRENGTHS, folds)
     batch = batch_of(stream)
     ridge.learn(batch, fold)
     scores = np.zeros(COLUMNS * len(stream), np.float32)
@@ -34,26 +36,26 @@ def learned(loss, folds, lines, keys):
     x = np.zeros((len(stream), len(ridge)))
     for row, line in enumerate(stream):
         for key, value in merged(line).items():
-            x[row, place[key]] = value
+            x[row, place[constant if key == CONSTANT else key]] += value
     weights = np.zeros((COLUMNS, folds, len(ridge)))
     for c in range(COLUMNS):
         of_folds = array("d", bytes(8 * len(ridge) * folds))
         ridge.fold_weights([float(k == c) for k in range(COLUMNS)], of_folds)
         weights[c] = np.array(of_folds).reshape(-1, folds).T
-    return stream, fold, x, weights, scores.reshape(-1, COLUMNS), columns.reshape(-1, STATE), place
+    return stream, fold, x, weights, scores.reshape(-1, COLUMNS), columns.reshape(-1, STATE), place[constant]
 
 
-@pytest.mark.parametrize(("lines", "keys"), [(150, 30), (60, 300)])
+@pytest.mark.parametrize(("lines", "keys", "is_shared"), [(150, 30, False), (60, 300, False), (60, 300, True)])
 @pytest.mark.parametrize("folds", [1, 4])
 @pytest.mark.parametrize("loss", ["squared", "logistic", "poisson"])
-def test_weights_minimize_the_penalized_loss(loss, folds, lines, keys):
+def test_weights_minimize_the_penalized_loss(loss, folds, lines, keys, is_shared):
     """Its gradient is 0, but for rounding: that of the losses, over the lines of other folds, and of the penalty."""
-    stream, fold, x, weights, scores, columns, place = learned(loss, folds, lines, keys)
+    stream, fold, x, weights, scores, columns, intercept = learned(loss, folds, lines, keys, is_shared)
     y, h, initial = (np.array([getattr(line, name) for line in stream])
                      for name in ("label", "importance", "initial"))
     often = 2 * np.count_nonzero(x, axis=0) >= len(x)
     unit = np.where(often, np.sqrt(np.mean(x**2, axis=0)), np.abs(x).max(axis=0))
-    penalized = np.arange(x.shape[1]) != place[CONSTANT]
+    penalized = np.arange(x.shape[1]) != intercept
     derivative = loss_of(loss).derivative
     for c, strength in enumerate(STRENGTHS):
         for f in range(folds):

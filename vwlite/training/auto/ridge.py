@@ -71,7 +71,7 @@ class Ridge:
         rows = Rows(self._expander)
         rows.add(batch)
         rows.finish()
-        x, of = _matrix(rows, found.keys, found.has_intercept), np.frombuffer(bytes(folds[: len(batch)]), np.uint8)
+        x, of = _matrix(rows, found.keys, self._constant_key), np.frombuffer(bytes(folds[: len(batch)]), np.uint8)
         out = np.asarray(scores)[: COLUMNS * len(batch)].reshape(-1, COLUMNS)
         for fold in range(self.folds):
             mine = np.flatnonzero(of == fold)
@@ -85,7 +85,7 @@ class Ridge:
             self._rows.finish()
             mean, scale, initial_scale = self._scales
             y, initial = (np.asarray(self._rows.labels) - mean) / scale, np.asarray(self._rows.initial) / initial_scale
-            self._solved = _Solved(self._loss, self._rows, y, initial, has_intercept=self._constant_key is not None)
+            self._solved = _Solved(self._loss, self._rows, y, initial, self._constant_key)
             self._solved.solve(np.frombuffer(self._folds, np.uint8), self.folds, self._strengths)
         return self._solved
 
@@ -119,10 +119,12 @@ class _Solved:
     """The examples as a matrix x, whose last column is the intercept, and the weights [folds, COLUMNS, features] that
     `solve` finds."""
 
-    def __init__(self, loss: Loss, rows: Rows, y: Any, initial: Any, *, has_intercept: bool) -> None:
-        self.keys, self.h, self.has_intercept = np.array(rows.keys), np.array(rows.importance), has_intercept
+    def __init__(self, loss: Loss, rows: Rows, y: Any, initial: Any, constant_key: int | None) -> None:
+        keys = np.array(rows.keys)
+        self.keys, self.has_intercept = keys[keys != constant_key], constant_key is not None
+        self.h = np.array(rows.importance)
         self._loss, self._y, self._initial = loss, y, initial
-        self._x = x = _matrix(rows, self.keys, has_intercept)
+        self._x = x = _matrix(rows, self.keys, constant_key)
         self.largest = np.abs(x).max(axis=0, initial=0)
         often = 2 * np.count_nonzero(x, axis=0) >= len(x)
         unit = np.where(often, np.sqrt(np.mean(np.square(x), axis=0)), self.largest)
@@ -228,15 +230,17 @@ def _derivatives(loss: Loss, p: Any, y: Any) -> tuple[Any, Any, Any]:
     return values, first, second
 
 
-def _matrix(rows: Rows, keys: Any, has_intercept: bool) -> Any:
-    """Examples as a matrix: a column for each of these ascending keys, which leaves out others; then the intercept."""
+def _matrix(rows: Rows, keys: Any, constant_key: int | None) -> Any:
+    """Examples as a matrix: a column for each of these ascending keys, which leaves out others; then the intercept,
+    with the features that share its key."""
     begins, index, values = map(np.asarray, rows.entries)
     own, columns = np.asarray(rows.keys), np.full(len(rows.keys), -1)
     _, of_own, of_all = np.intersect1d(own, keys, assume_unique=True, return_indices=True)
     columns[of_own] = of_all
+    columns[own == constant_key] = len(keys)
     places, lines = columns[index], np.repeat(np.arange(len(rows)), begins[1:].astype(int) - begins[:-1].astype(int))
     known = places >= 0
-    x = np.zeros((len(rows), len(keys) + has_intercept))
+    x = np.zeros((len(rows), len(keys) + (constant_key is not None)))
     x[lines[known], places[known]] = values[known]
-    x[:, len(keys) :] = 1
+    x[:, len(keys) :] += 1
     return x
