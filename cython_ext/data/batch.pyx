@@ -751,9 +751,10 @@ cdef class Batch:
                 parts.append(bytes(aligned(sizes[i]) - sizes[i]))
         return parts
 
-    def check_numbers(self, str domain="any", size_t classes=0):
+    def check_numbers(self, str domain="any", size_t classes=0, bint opens=False):
         """ValueError unless the numbers are as from the parser, for a domain of labels (see Parser) or for `classes`
-        classes: values finite, importances finite and not negative, labels within the domain or missing."""
+        classes: values finite (opens: or OPEN of derivation.pxd), importances finite and not negative, labels within
+        the domain or missing."""
         cdef double low = -INFINITY, high = INFINITY
         cdef bint whole = False, binary = domain == "binary"
         cdef const char* why
@@ -769,7 +770,7 @@ cdef class Batch:
         with nogil:
             spread(<const uint32_t*>self.a.value, self.a.features, &least, &largest)
             why = invalid_number(&self.a, low, high, whole, binary)
-            if largest >= INFINITE:
+            if largest >= INFINITE and not (opens and all_open(self.a.value, self.a.features)):
                 why = b"a value is not finite"
         if why != NULL:
             raise ValueError(why.decode())
@@ -926,6 +927,15 @@ cdef const char* contradiction(const Arrays* a, uint64_t form) noexcept nogil:
     if least == 0 and not form & SPACES:     # with namespaces, features may be derived from a number that is 0
         return b"a value is zero"
     return NULL
+
+
+cdef bint all_open(const float* value, size_t n) noexcept nogil:
+    """Whether all values that are not finite are OPEN of derivation.pxd."""
+    cdef size_t i
+    for i in range(n):
+        if not isfinite(value[i]) and value[i] != <float>INFINITY:
+            return False
+    return True
 
 
 cdef const char* invalid_number(const Arrays* a, double low, double high, bint whole, bint binary) noexcept nogil:

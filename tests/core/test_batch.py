@@ -536,3 +536,15 @@ def test_tags_are_those_of_the_lines():
         with pytest.raises(ValueError, match="has none"):
             wrong.set_tags([b"x"])
     Batch().set_tags([])
+
+
+def test_values_that_a_derivation_opens_or_leaves_out():
+    """They are infinite, where features are derived; others may not be."""
+    value = float("inf")
+    found = batch_of([Line(1, [(1, value), (2, 3.0)])])
+    found.check_numbers(opens=True)
+    with pytest.raises(ValueError, match="a value is not finite"):
+        found.check_numbers()
+    for wrong in (-value, float("nan")):
+        with pytest.raises(ValueError, match="a value is not finite"):
+            batch_of([Line(1, [(1, value), (2, wrong)])]).check_numbers(opens=True)

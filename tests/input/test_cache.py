@@ -7,6 +7,7 @@ import random
 import struct
 import subprocess
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -600,3 +601,12 @@ def test_features_of_many_blocks_learn_as_from_text(tmp_path, vwlite, algorithm)
             vwlite(*learn, threads)
             assert (tmp_path / "model").read_bytes() == (tmp_path / "text").read_bytes()
         (tmp_path / "cache").unlink()
+
+
+def test_a_cache_of_texts_with_ngrams_to_try_is_used(vwlite, folder):
+    Path("t.csv").write_text("y,text\n" + "".join(f"{i % 2},{'good old' if i % 2 else 'bad old'} {i % 7}\n"
+                                                    for i in range(100)))
+    first = vwlite("train", "t.csv", "--label", "y", "--text", "text", "--cache", "-m", "a").err
+    second = vwlite("train", "t.csv", "--label", "y", "--text", "text", "--cache", "-m", "b").err
+    assert "is not used" not in first + second
+    assert Path("a").read_bytes() == Path("b").read_bytes()

@@ -98,9 +98,10 @@ class BatchEntry:
 
 
 class CacheWriter:
-    """Writes a cache. Without a path it is a temporary file without a name, deleted when it is closed."""
+    """Writes a cache. Without a path it is a temporary file without a name, deleted when it is closed. is_private: only
+    its owner may read it."""
 
-    def __init__(self, path: str | None, made_from: dict[str, Any]) -> None:
+    def __init__(self, path: str | None, made_from: dict[str, Any], *, is_private: bool = False) -> None:
         self.path = path
         self._made_from = made_from
         self._entries: list[BatchEntry] = []
@@ -114,7 +115,7 @@ class CacheWriter:
         elif os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
             raise CannotCreateError(f"{path}: not a regular file, so it cannot hold a cache")
         else:
-            self._file = AtomicFile(path)
+            self._file = AtomicFile(path, is_private=is_private)
         self._at = 0
         try:
             self._write(MAGIC)
@@ -235,6 +236,8 @@ class CacheReader:
         self.size = os.fstat(fd).st_size
         self._entries = index.entries
         self._domain, self._most = _labels(index)
+        options = index.made_from.get("options")
+        self._opens = isinstance(options, dict) and options.get("derives") is True
         self._dictionary: Dictionary | None = None
         self._fd = os.dup(fd)
         weakref.finalize(self, os.close, self._fd)
@@ -295,7 +298,7 @@ class CacheReader:
             for entry in entries:
                 batch = self._load(entry, buffer)
                 if self._domain is not None:
-                    _check_numbers(batch, self._domain, self._most)
+                    _check_numbers(batch, self._domain, self._most, opens=self._opens)
 
         with ThreadPoolExecutor(2) as threads:
             list(threads.map(part, [self._entries[::2], self._entries[1::2]]))
@@ -328,9 +331,9 @@ class CacheReader:
         return batch
 
 
-def _check_numbers(batch: Batch, domain: str, classes: int) -> None:
+def _check_numbers(batch: Batch, domain: str, classes: int, *, opens: bool) -> None:
     try:
-        batch.check_numbers(domain, classes)
+        batch.check_numbers(domain, classes, opens)
     except ValueError as e:
         raise CacheUnusable(str(e)) from e
 

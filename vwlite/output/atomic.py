@@ -39,6 +39,8 @@ _DIGEST = 8  # bytes of a digest that replaces the end of a name that is too lon
 class AtomicFile:
     """A file to be written: locked and its folder tried from the beginning, there from `commit` on.
 
+    is_private: only its owner may read it, whatever the mode of the old file is.
+
     After `commit`, `new_version` starts the next version. Leaving the `with` block removes what was not
     committed. What is not a regular file (a pipe, /dev/null, /dev/stdout) is written directly, and once.
 
@@ -46,10 +48,10 @@ class AtomicFile:
     disk is full or fails. ClosedPipe: the reader of a pipe has gone.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, is_private: bool = False) -> None:
         from pathlib import Path
 
-        self.name = os.fspath(path)
+        self.name, self._is_private = os.fspath(path), is_private
         self._beside = _Beside(Path(os.path.realpath(self.name)))
         self._target = self._beside.target
         self._fd: int | None = None
@@ -182,6 +184,8 @@ class AtomicFile:
 
     def _mode(self) -> int:
         """The permissions of the old file, or those of any new one."""
+        if self._is_private:
+            return 0o600
         try:
             return self._target.stat().st_mode & 0o777
         except FileNotFoundError:
