@@ -54,6 +54,19 @@ cdef double softmax_row(const double* scores, size_t stride, size_t classes, siz
     return (most - scores[label * stride]) + log_of(sum)
 
 
+def softmax_each(const double[:, ::1] scores not None, const uint32_t[::1] labels not None, double[::1] values not None,
+                 double[:, ::1] slopes not None):
+    """The loss of each example, and its derivatives P(k) - [k is the label]. labels: from 0."""
+    cdef size_t i, n = scores.shape[0], classes = scores.shape[1]
+    if not (<size_t>labels.shape[0] == <size_t>values.shape[0] == <size_t>slopes.shape[0] == n
+            and <size_t>slopes.shape[1] == classes):
+        raise ValueError("arrays of different lengths")
+    for i in range(n):
+        if labels[i] >= classes:
+            raise ValueError(f"{labels[i]} is not one of {classes} classes")
+        values[i] = softmax_row(&scores[i, 0], 1, classes, labels[i], 1, &slopes[i, 0])
+
+
 cdef class SoftmaxProblem(Problem):
     """rows: finished; labels from 1 to `classes`, or `labels` instead of those of the rows. radius: of each class's ball.
 

@@ -1,0 +1,97 @@
+"""Products of rows with the weights of one or several classes. Every sum has one order: the same bits everywhere."""
+
+from libc.stdint cimport uint32_t
+
+from vwlite.core.solve.rows cimport Rows
+
+cdef extern from *:
+    """
+    /* sum of w_j x_j, w_j at a distance, in four lanes: a chain of additions waits for each of them. */
+    static inline double vwlite_gathered(const uint32_t *index, const float *value, size_t n, const double *w, size_t step) {
+        double lanes[4] = {0};
+        size_t i = 0;
+        for (; i + 4 <= n; i += 4)
+            for (int k = 0; k < 4; k++)
+                lanes[k] += w[index[i + k] * step] * value[i + k];
+        for (; i < n; i++)
+            lanes[i & 3] += w[index[i] * step] * value[i];
+        return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+    }
+
+    static inline void vwlite_scatter(const uint32_t *index, const float *value, size_t n, double r, double *g,
+                                      size_t step, int squares) {
+        if (squares)
+            for (size_t i = 0; i < n; i++)
+                g[index[i] * step] += r * ((double)value[i] * value[i]);
+        else
+            for (size_t i = 0; i < n; i++)
+                g[index[i] * step] += r * value[i];
+    }
+    """
+    double gathered "vwlite_gathered"(
+        const uint32_t* index, const float* value, size_t n, const double* w, size_t step) noexcept nogil
+    void scatter "vwlite_scatter"(const uint32_t* index, const float* value, size_t n, double r, double* g, size_t step,
+                                  int squares) noexcept nogil
+
+
+cdef class Products:
+    """rows: finished, and in memory. x_i is row i, j a column, k a class. first: the rows from this one on."""
+
+    cdef Rows rows
+
+    def __init__(self, Rows rows not None):
+        if not rows.finished or rows.a.paging != NULL:
+            raise ValueError("rows are not finished, or in a file")
+        self.rows = rows
+
+    cdef check(self, size_t first, size_t rows, size_t columns, bint same_classes):
+        if (first > self.rows.a.size or rows != self.rows.a.size - first or columns != self.rows.columns
+                or not same_classes):
+            raise ValueError("arrays that do not fit the rows")
+
+    def scores(self, const double[:, ::1] weights not None, double[:, ::1] out not None, size_t first=0):
+        """out_ik = sum of w_jk x_ij"""
+        cdef size_t i, k, begin, n, classes = weights.shape[1]
+        self.check(first, out.shape[0], weights.shape[0], out.shape[1] == weights.shape[1])
+        if out.size == 0 or weights.size == 0:
+            out[:] = 0
+            return
+        with nogil:
+            for i in range(first, self.rows.a.size):
+                begin = self.rows.a.begin[i]
+                n = self.rows.a.begin[i + 1] - begin
+                for k in range(classes):
+                    out[i - first, k] = gathered(self.rows.a.index + begin, self.rows.a.value + begin, n,
+                                                 &weights[0, 0] + k, classes)
+
+    def gradients(self, const double[:, ::1] slopes not None, double[:, ::1] out not None, size_t first=0,
+                  bint squares=False):
+        """out_jk = sum of r_ik x_ij, or of r_ik x_ij^2. slopes: r."""
+        cdef size_t i, k, begin, n, classes = slopes.shape[1]
+        self.check(first, slopes.shape[0], out.shape[0], out.shape[1] == slopes.shape[1])
+        out[:] = 0
+        if out.size == 0:
+            return
+        with nogil:
+            for i in range(first, self.rows.a.size):
+                begin = self.rows.a.begin[i]
+                n = self.rows.a.begin[i + 1] - begin
+                for k in range(classes):
+                    if slopes[i - first, k] != 0:
+                        scatter(self.rows.a.index + begin, self.rows.a.value + begin, n, slopes[i - first, k],
+                                &out[0, 0] + k, classes, squares)
+
+    def extremes(self, double[::1] least not None, double[::1] most not None, double[::1] entries not None):
+        """Of the values of each column that are not 0: the least, the most, and how many they are."""
+        cdef size_t e, j
+        cdef double x
+        self.check(0, self.rows.a.size, entries.shape[0], least.shape[0] == most.shape[0] == entries.shape[0])
+        entries[:] = 0
+        for e in range(self.rows.nonzeros):
+            j, x = self.rows.a.index[e], self.rows.a.value[e]
+            if x == 0:
+                continue
+            if entries[j] == 0:
+                least[j] = most[j] = x
+            least[j], most[j] = min(least[j], x), max(most[j], x)
+            entries[j] += 1

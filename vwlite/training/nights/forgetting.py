@@ -1,0 +1,390 @@
+"""What the past counts: gamma, by which the importances of kept rows are multiplied before a day's rows are learned.
+
+The day's rows decide it. They are divided into J = 2 runs, below MANY rows 4, in the order in which they came:
+tomorrow is no interpolation of today. For each gamma, and each run, w minimizes
+
+    sum of u_i l(<w, x_i>, y_i) + 1/2 sum of L_j (w_j - c_j)^2
+
+over the kept rows, u = gamma v, and the rows of other runs, u = v, with the features of yesterday's model; it
+predicts the run. l is in nats: of losses that are no likelihoods, over twice their mean. L_j = strength * unit_j^2,
+and c_j = 0; for the intercept L is .001 and c the intercept of yesterday. unit is the standard deviation of a column
+that is not constant and that at least half of the rows have, which is centered, or the largest |x| of another one;
+for losses whose scores have the unit of the labels it is over their standard deviation. Newton steps with conjugate
+gradients start from yesterday's weights, or from those of the base, and end when one gains less than GAIN nats.
+
+    base          gamma = 1 with the strength, or with 3 times the strength if the sum of losses is less; that becomes
+                  the strength if it is better by 3 standard errors. (Less past is a stronger ridge: it must not be
+                  chosen for that alone.)
+    grid          GRID in its order, from the second on until one is worse than the best so far, or than the base
+    evidence      S <- S/2 + sum of d, Q <- Q/4 + sum of d^2, d_i the loss of row i less that of the base, times its
+                  importance; of what was not tried the halves alone
+    gamma         the one with the least S, of those tried with S < -c sqrt(Q); else 1
+    caution c     3 at first; after a day with gamma < 1, S = Q = 0 and c = 1, as what has changed may change again;
+                  after each other day .5 nearer to 3
+    confirmation  on a day with gamma < 1 the model that has not forgotten is kept too. If it predicts the next day
+                  better, by one standard error, it is taken, and its c becomes 2 max(3, c), at most 12
+
+Days have moods, such as weather: that is why a day is predicted in runs, and why another day confirms. Below 20 rows,
+below 8 that are not of the most frequent class, and with equal labels, gamma = 1 and the evidence stays; so it does
+for losses without a curvature (quantile, hinge).
+
+Of more than MOST kept rows, or rows of the day, MOST are taken, at equal distances, with importances that add up to
+the same; evidence is of rows that were taken.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from math import isfinite, sqrt
+from typing import Any
+
+import numpy as np
+
+from vwlite.algorithms.settings import Settings
+from vwlite.core.base.dense import dot
+from vwlite.core.data.batch import Batch
+from vwlite.core.learn.losses import Hinge, Logistic, Loss, Poisson, Quantile
+from vwlite.core.solve.products import Products
+from vwlite.core.solve.rows import Rows
+from vwlite.core.solve.softmax import softmax_each
+from vwlite.model.learners import make_expander, make_loss
+from vwlite.records import record
+
+GRID = (0.7, 0.4, 0.2, 0.05, 0.0)
+MOST = 20_000
+MANY = 500
+FEWEST, FEWEST_RARE = 20, 8
+STRONGER, ERRORS = 3.0, 3.0
+USUAL_CAUTION, BOLD, CALMER, MOST_CAUTION = 3.0, 1.0, 0.5, 12.0
+
+GAIN = 0.3  # nats, and MORE of the objective
+MORE = 1e-3
+PART = 0.02  # of GAIN and of all that they have gained: conjugate gradients that gain less end
+MOST_STEPS, MOST_PRODUCTS = 25, 100
+LEAST_PART, ARMIJO = 1e-4, 1e-4  # of a step; of the decrease that its slope promises
+OF_INTERCEPT = 1e-3
+FARTHEST = 27.0  # scores of labels and classes are clipped to it before they are judged
+FLAT = 1e-9  # the least second derivative, and the least part of a whole
+TINY = 1e-300
+
+
+@record(frozen=True)
+class Evidence:
+    """What is remembered from night to night. sums: S and Q of each gamma of GRID. strength: of the ridge."""
+
+    sums: tuple[tuple[float, float], ...] = ((0.0, 0.0),) * len(GRID)
+    caution: float = USUAL_CAUTION
+    strength: float = 1.0
+
+    def stored(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {"sums": [list(pair) for pair in self.sums], "caution": self.caution, "strength": self.strength}
+
+    @staticmethod
+    def restored(stored: Any) -> "Evidence":
+        """ValueError: it is not valid."""
+        if not isinstance(stored, Mapping) or stored.keys() != {"sums", "caution", "strength"}:
+            raise ValueError("evidence has sums, a caution and a strength")
+        sums, caution, strength = (stored[name] for name in ("sums", "caution", "strength"))
+        pairs = isinstance(sums, list | tuple) and len(sums) == len(GRID) and all(
+            isinstance(pair, list | tuple) and len(pair) == 2 and all(map(_is_number, pair)) and pair[1] >= 0
+            for pair in sums
+        )
+        if not pairs:
+            raise ValueError("evidence has a sum and a sum of squares for each part of the past")
+        if not _is_number(caution) or not 0 < caution <= MOST_CAUTION:
+            raise ValueError(f"a caution is above 0 and at most {MOST_CAUTION:g}")
+        if not _is_number(strength) or strength <= 0:
+            raise ValueError("a strength is above 0")
+        return Evidence(tuple((float(s), float(q)) for s, q in sums), float(caution), float(strength))
+
+
+@record(frozen=True)
+class PastChoice:
+    """past: gamma; 1: nothing is forgotten. nats: by which the day's rows are predicted better; error: the standard
+    error of that; both 0 for gamma = 1. evidence: for the next night."""
+
+    past: float
+    nats: float
+    error: float
+    evidence: Evidence
+
+
+def choose_past(examples: "PastExamples", evidence: Evidence) -> PastChoice:
+    """What the past counts for these rows of a day."""
+    if not examples.can_decide:
+        return PastChoice(1.0, 0.0, 0.0, evidence)
+    h, strength = examples.importance, evidence.strength
+    base, stronger = examples.losses(1.0, strength), examples.losses(1.0, STRONGER * strength)
+    used, better = strength, h * (base - stronger)
+    if better.sum() > 0:
+        used, base = STRONGER * strength, stronger
+    if better.sum() > ERRORS * _error(better):
+        strength = used
+    tried: dict[float, Any] = {}
+    for gamma in GRID:
+        tried[gamma] = h * (examples.losses(gamma, used) - base)
+        if len(tried) > 1 and tried[gamma].sum() > min(0.0, *(d.sum() for d in tried.values())):
+            break
+    sums, past, best = [], 1.0, (0.0, 0.0)
+    for gamma, (s, q) in zip(GRID, evidence.sums, strict=True):
+        d = tried.get(gamma, np.zeros(1))
+        s, q = s / 2 + float(d.sum()), q / 4 + dot(d, d)
+        sums.append((s, q))
+        if gamma in tried and s < -evidence.caution * sqrt(q) and s < best[0]:
+            past, best = gamma, (s, q)
+    if past < 1:
+        return PastChoice(past, -best[0], sqrt(best[1]), Evidence(caution=BOLD, strength=strength))
+    c = evidence.caution
+    calmer = min(USUAL_CAUTION, c + CALMER) if c < USUAL_CAUTION else max(USUAL_CAUTION, c - CALMER)
+    return PastChoice(1.0, 0.0, 0.0, Evidence(tuple(sums), calmer, strength))
+
+
+def confirmed(evidence: Evidence, undone: bool) -> Evidence:
+    """After the next day has judged a day with gamma < 1. evidence: of the model that goes on. undone: that is the
+    one that has not forgotten."""
+    if not undone:
+        return evidence
+    return replace(evidence, caution=min(MOST_CAUTION, 2 * max(USUAL_CAUTION, evidence.caution)))
+
+
+class PastExamples:
+    """The rows of a night: the kept ones, and those of the day in the order in which they came.
+
+    settings, keys, weights: of yesterday's model; weights has a number for each key, or one for each class.
+    kept, day: batches that can be read twice, with labels as the learner gets them; importances of kept ones are v.
+    """
+
+    def __init__(
+        self, settings: Settings, keys: Any, weights: Any, kept: Iterable[Batch], day: Iterable[Batch]
+    ) -> None:
+        rows, loss = Rows(make_expander(replace(settings, constant=False))), make_loss(settings)
+        of_classes = settings.oaa
+        for_each = _add(rows, kept)
+        self._kept = m = len(rows)
+        for_each_today = _add(rows, day)
+        rows.finish()
+        y, self._v = np.array(rows.labels), np.array(rows.importance)
+        self.importance = self._v[m:].copy()
+        self._v *= np.where(np.arange(len(rows)) < m, for_each, for_each_today)
+        n = len(rows) - m
+        self._run = np.arange(n) * (2 if n >= MANY else 4) // max(n, 1)
+        is_choice = of_classes is not None or isinstance(loss, Logistic)
+        counts = np.unique(y[m:], return_counts=True)[1]
+        self.can_decide = bool(
+            m and n >= FEWEST and len(counts) > 1 and (not is_choice or n - counts.max() >= FEWEST_RARE)
+            and (of_classes is not None or (settings.outputs.records == 1 and not isinstance(loss, Hinge | Quantile)))
+        )
+        self._found: dict[int, Any] = {}  # the weights of the base, by run
+        if not self.can_decide:
+            return
+        self._design = _Design(rows)
+        classes, numbers = np.unique(y, return_inverse=True) if of_classes is not None else (np.ones(1), y)
+        each = np.asarray(weights).reshape(len(keys), -1)[:, classes.astype(int) - 1]
+        self._start = _aligned(settings, rows, keys, each)
+        self._start[-1] += _products(self._design.center, self._start[:-1])
+        initial = np.array(rows.initial)
+        self._targets: _Targets = _Numbers(loss, y, initial) if of_classes is None else _Classes(numbers)
+        self._penalty = np.append(np.square(self._design.unit), OF_INTERCEPT)[:, None]
+        if not is_choice and not isinstance(loss, Poisson):
+            size = max(float(np.var(y)), TINY) if loss.power == 0 else 1.0
+            self._penalty /= size
+            values = self._targets.at(self._design.scores(self._start, 0), 0)[0]
+            means = [dot(self._v[k], values[k]) / self._v[k].sum() for k in (slice(m), slice(m, None))]
+            self._targets.scale = 2 * max(min(means), FLAT * size)
+
+    def losses(self, gamma: float, strength: float) -> Any:
+        """Of the day's rows, in nats: each run is predicted from the past and the other runs. The first call is the one
+        whose weights the others start from."""
+        first, past = (0, gamma * self._v[: self._kept]) if gamma > 0 else (self._kept, np.zeros(0))
+        found = np.zeros(len(self._run))
+        for k in range(self._run[-1] + 1):
+            mine = self._run == k
+            u = np.append(past, np.where(mine, 0.0, self._v[self._kept :]))
+            w, p = self._fitted(self._found.get(k, self._start), u, first, strength)
+            self._found.setdefault(k, w)
+            found[mine] = self._targets.at(self._targets.clipped(p), first)[0][len(past) :][mine]
+        return found
+
+    def _fitted(self, w: Any, u: Any, first: int, strength: float) -> tuple[Any, Any]:
+        """The weights for importances u of the rows from `first` on, and the scores of these rows. w: the start."""
+        design, targets, u_each = self._design, self._targets, u[:, None]
+        penalty, center = strength * self._penalty, np.zeros_like(w)
+        penalty[-1], center[-1] = self._penalty[-1], self._start[-1]
+        p = design.scores(w, first)
+        values, slopes, curvatures = targets.at(p, first)
+        value = dot(u, values) + _inner(penalty, np.square(w - center)) / 2
+        for _ in range(MOST_STEPS):
+            gradient = design.gradients(u_each * slopes, first) + penalty * (w - center)
+            step = _conjugate_gradients(
+                lambda q: design.gradients(u_each * targets.along(design.scores(q, first)), first) + penalty * q,
+                -gradient, design.squares(u_each * curvatures, first) + penalty,
+            )
+            ahead, slope, part = design.scores(step, first), _inner(gradient, step), 1.0
+            while True:
+                values, slopes, curvatures = targets.at(p + part * ahead, first)
+                after = dot(u, values) + _inner(penalty, np.square(w + part * step - center)) / 2
+                if after <= value + ARMIJO * part * slope:
+                    break
+                part /= 2
+                if part < LEAST_PART:
+                    return w, p
+            w, p, gain, value = w + part * step, p + part * ahead, value - after, after
+            if gain < GAIN * (1 + MORE * abs(value)):
+                break
+        return w, p
+
+
+class _Design:
+    """Rows as a matrix, whose last column is the intercept; arrays of weights are [columns + 1, classes]."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._matrix, n, d = Products(rows), len(rows), len(rows.keys)
+        self._shape = n, d
+        least, most, entries = np.zeros((3, d))
+        self._matrix.extremes(least, most, entries)
+        mean, square = (self._sums(np.ones((n, 1)), 0, squares)[:, 0] / n for squares in (False, True))
+        variance, largest = square - np.square(mean), np.maximum(np.abs(least), np.abs(most))
+        self._centered = (2 * entries >= n) & (least < most) & (variance > FLAT * square)
+        self.center = np.where(self._centered, mean, 0.0)
+        self.unit = np.where(self._centered, np.sqrt(np.maximum(variance, 0.0)), np.where(largest > 0, largest, 1.0))
+
+    def scores(self, w: Any, first: int) -> Any:
+        """Of the rows from `first` on."""
+        out = np.zeros((self._shape[0] - first, w.shape[1]))
+        self._matrix.scores(w[:-1], out, first)
+        return out + (w[-1] - _products(self.center, w[:-1]))
+
+    def gradients(self, r: Any, first: int) -> Any:
+        """sum of r_ik x_ij over these rows"""
+        return np.vstack([self._sums(r, first) - self.center[:, None] * r.sum(axis=0), r.sum(axis=0)])
+
+    def squares(self, r: Any, first: int) -> Any:
+        """sum of r_ik x_ij^2 over these rows; of centered columns the usual one."""
+        usual = np.square(self.unit)[:, None] * r.sum(axis=0)
+        return np.vstack([np.where(self._centered[:, None], usual, self._sums(r, first, True)), r.sum(axis=0)])
+
+    def _sums(self, r: Any, first: int, squares: bool = False) -> Any:
+        out = np.zeros((self._shape[1], r.shape[1]))
+        self._matrix.gradients(r, out, first, squares)
+        return out
+
+
+class _Targets:
+    """Labels with a loss. scale: by which losses are divided."""
+
+    scale = 1.0
+
+    def at(self, p: Any, first: int) -> tuple[Any, Any, Any]:
+        """For scores of the rows from `first` on: the losses, and their first and second derivatives by each score."""
+        raise NotImplementedError
+
+    def along(self, s: Any) -> Any:
+        """The second derivatives of the last `at`, times a change of scores."""
+        raise NotImplementedError
+
+    def clipped(self, p: Any) -> Any:
+        return np.clip(p, -FARTHEST, FARTHEST)
+
+
+class _Numbers(_Targets):
+    """One score of a row."""
+
+    def __init__(self, loss: Loss, y: Any, initial: Any) -> None:
+        self._loss, self._y, self._initial = loss, y, initial
+
+    def at(self, p: Any, first: int) -> tuple[Any, Any, Any]:
+        values, slopes, curvatures = np.zeros((3, len(p)))
+        self._loss.evaluate_each(p[:, 0] + self._initial[first:], self._y[first:], values, slopes, curvatures)
+        self._curvatures = np.maximum(curvatures, FLAT)[:, None] / self.scale
+        return values / self.scale, slopes[:, None] / self.scale, self._curvatures
+
+    def along(self, s: Any) -> Any:
+        return self._curvatures * s
+
+    def clipped(self, p: Any) -> Any:
+        most = FARTHEST if isinstance(self._loss, Logistic) else self._loss.largest_p
+        return np.clip(p, max(-most, self._loss.least_p), most)
+
+
+class _Classes(_Targets):
+    """A score for each class, and the log loss of their softmax. numbers: of each row's class, from 0."""
+
+    def __init__(self, numbers: Any) -> None:
+        self._numbers = numbers.astype(np.uint32)
+
+    def at(self, p: Any, first: int) -> tuple[Any, Any, Any]:
+        values, slopes = np.zeros(len(p)), np.zeros_like(p)
+        softmax_each(p, self._numbers[first:], values, slopes)
+        self._q = slopes.copy()
+        self._q[np.arange(len(p)), self._numbers[first:]] += 1
+        return values, slopes, np.maximum(self._q * (1 - self._q), FLAT)
+
+    def along(self, s: Any) -> Any:
+        return self._q * (s - (self._q * s).sum(axis=1, keepdims=True))
+
+
+def _add(rows: Rows, batches: Iterable[Batch]) -> float:
+    """Add the examples, MOST at most, at equal distances; returns how many each of them stands for."""
+    total, at = sum(int(_usable(batch).sum()) for batch in batches), 0
+    for batch in batches:
+        if total > MOST:
+            usable = _usable(batch)
+            number = at + np.cumsum(usable)
+            at += int(usable.sum())
+            batch = batch.chosen((usable & (number * MOST // total > (number - 1) * MOST // total)).view(np.uint8))
+        rows.add(batch)
+    return max(total / MOST, 1.0)
+
+
+def _usable(batch: Batch) -> Any:
+    """The examples that `Rows` adds."""
+    return (np.asarray(batch.kind) == 0) & ~np.isnan(np.asarray(batch.label)) & (np.asarray(batch.importance) > 0)
+
+
+def _aligned(settings: Settings, rows: Rows, keys: Any, weights: Any) -> Any:
+    """The weights of the columns of rows, and of the intercept."""
+    constant = make_expander(settings).constant_key
+    wanted, known = np.append(rows.keys, constant if constant is not None else 0).astype(np.uint32), np.asarray(keys)
+    found = np.zeros((len(wanted), weights.shape[1]))
+    if len(known):
+        at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        found = np.where((known[at] == wanted)[:, None], weights[at], 0.0)
+    if constant is None:
+        found[-1] = 0
+    return found
+
+
+def _conjugate_gradients(times: Callable[[Any], Any], r: Any, diagonal: Any) -> Any:
+    """s with times(s) = r, nearly: s times(s) / 2 - r s is the least. The diagonal of `times` is the preconditioner."""
+    s, q, whole = np.zeros_like(r), r / diagonal, 0.0
+    rz = _inner(r, q)
+    for _ in range(MOST_PRODUCTS):
+        along = times(q)
+        a = rz / max(_inner(q, along), TINY)
+        s, r = s + a * q, r - a * along
+        whole += a * rz / 2
+        if a * rz / 2 <= PART * (whole + GAIN):
+            break
+        z = r / diagonal
+        before, rz = rz, _inner(r, z)
+        q = z + rz / before * q
+    return s
+
+
+def _inner(a: Any, b: Any) -> float:
+    a, b = np.broadcast_arrays(a, b)
+    return float(dot(a.ravel(), b.ravel()))
+
+
+def _products(x: Any, w: Any) -> Any:
+    """<x, w_k> of each class."""
+    return np.array([dot(x, np.ascontiguousarray(column)) for column in w.T])
+
+
+def _error(d: Any) -> float:
+    """The standard error of the sum of differences."""
+    return sqrt(dot(d, d))
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, int | float) and not isinstance(x, bool) and isfinite(x)
