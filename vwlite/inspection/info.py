@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vwlite.model.nights import Night
 from vwlite.output.json_text import json_text, with_schema
 from vwlite.output.stdio import plain
 from vwlite.output.text import printable
@@ -21,8 +22,18 @@ def info(model: str, json: bool, report_version: str) -> int:
     if json:
         click.echo(json_text(with_schema(_in_json(facts)), indent=2, ensure_ascii=False))
     else:
-        click.echo(plain(as_table(facts)))
+        click.echo(plain(as_table(_in_words(facts))))
     return 0
+
+
+def _in_words(facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts for people: a line for each of the last nights."""
+    nights = facts.get("continued", {}).get("nights")
+    if not nights:
+        return facts
+    others = {name: value for name, value in facts["continued"].items() if name != "nights"}
+    lines = {f"run -{n}" if n else "last run": str(Night(**night)) for n, night in enumerate(reversed(nights))}
+    return facts | {"continued": others, "runs": lines}
 
 
 def _in_json(facts: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from vwlite.inspection.commands import NamesOptions
 from vwlite.model import Model, read_model, write_model
 from vwlite.model.absent import with_names
 from vwlite.model.feature_names import FeatureNames
+from vwlite.model.kept_rows import commit_with_rows
 from vwlite.model.learners import make_finder, restore
 from vwlite.model.weights import has_weight, intercept_key
 from vwlite.output.atomic import check_apart
@@ -53,9 +54,9 @@ def names(o: NamesOptions) -> int:
                 break
         bad.finish()
         model.names = FeatureNames.kept(store, model.keys, model.weights, settings.bits)
-        model = with_names(model)
-        write_model(file, model)
-        if not frame.commit(file.commit):
+        old, model = model.digest, with_names(model)
+        digest = write_model(file, model)
+        if not frame.commit(lambda: commit_with_rows(file, path, old, digest)):
             return frame.code("; no file was written")
         named, features, share = named_share(model)
         frame.show(

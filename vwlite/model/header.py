@@ -193,6 +193,10 @@ def _check_continued(found: Any) -> None:
     pairs = type(numbers) is dict and all(_is_of(_as_tuple(x), tuple[float, float]) for x in numbers.values())
     if not known or not pairs:
         raise ValueError("what it has of the last run is not a list of digests and pairs of numbers")
+    if "nights" in found:
+        from vwlite.model.nights import restored  # not at the top: few models have some
+
+        restored(found["nights"])
 
 
 def _check_means(found: Any, settings: Settings) -> None:

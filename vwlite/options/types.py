@@ -123,8 +123,8 @@ class Bytes(Whole):
 
     name = "number of bytes, such as 500M"
 
-    def __init__(self) -> None:
-        super().__init__(1)
+    def __init__(self, low: int = 1) -> None:
+        super().__init__(low)
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         return "BYTES"
@@ -338,17 +338,21 @@ PATH = FileName()
 
 
 class Condition(NamedTuple):
-    """A condition on a measure, such as auc<0.9."""
+    """A condition on a measure, such as auc<0.9. errors: the limit is to be added to the loss of the run before, this
+    many standard errors of the difference; None: it is a number."""
 
     measure: str
     sign: str
     limit: float
+    errors: float | None = None
 
     def holds(self, value: float) -> bool:
         return bool(_COMPARED[self.sign](value, self.limit))
 
     def __str__(self) -> str:
-        return f"{self.measure}{self.sign}{self.limit:g}"
+        if self.errors is None:
+            return f"{self.measure}{self.sign}{self.limit:g}"
+        return f"{self.measure}{self.sign}yesterday" + (f"{self.errors:+g}se" if self.errors else "")
 
 
 class ConditionType(click.ParamType):
@@ -358,6 +362,11 @@ class ConditionType(click.ParamType):
         return "CONDITION"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Condition:
+        of_yesterday = re.fullmatch(
+            r"\s*([A-Za-z][\w. ]*?)\s*(<=|>=|<|>)\s*yesterday\s*(?:([-+]\s*\d+\.?\d*)\s*se)?\s*", str(value))
+        if of_yesterday:
+            errors = float((of_yesterday[3] or "0").replace(" ", ""))
+            return Condition(of_yesterday[1].lower().replace(" ", "_"), of_yesterday[2], 0.0, errors)
         found = re.fullmatch(r"\s*([A-Za-z][\w. ]*?)\s*(<=|>=|<|>)\s*([-+.\deE]+)\s*", str(value))
         try:
             return Condition(found[1].lower().replace(" ", "_"), found[2], float(found[3]))  # type: ignore[index]

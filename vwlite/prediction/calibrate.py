@@ -20,6 +20,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.input.parsing import EXAMPLE, Parsed
 from vwlite.model import write_model
 from vwlite.model.header import MOST_POINTS
+from vwlite.model.kept_rows import commit_with_rows
 from vwlite.output.json_text import json_text, with_schema
 from vwlite.output.text import label_text, printable, probability, shown
 from vwlite.prediction.calibrate_classes import BINS, ClassScores, bins_of, calibrated, function_of, softplus
@@ -60,9 +61,10 @@ def calibrate(o: CalibrateOptions) -> int:
             mark, (model, results, notes) = "", calibrated(model, o.method, run)
         notes = [*run.scoring.notes(({}, []))[1], *notes]
         model.program = f"vwlite {__version__}"
-        write_model(file, model)
+        old = applied.model.digest
+        digest = write_model(file, model)
         reading.bad.finish()
-        if not frame.commit(file.commit):
+        if not frame.commit(lambda: commit_with_rows(file, applied.path, old, digest)):
             return frame.code()
         if o.json:
             click.echo(json_text(with_schema(results), indent=2))

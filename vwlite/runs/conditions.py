@@ -8,9 +8,15 @@ from vwlite.options.types import Condition
 from vwlite.output.text import shown
 
 
-def check_names(conditions: Iterable[Condition], names: Sequence[str], more: str = "") -> None:
-    """UsageError for a measure of --fail-if that does not exist. more: the end of the sentence."""
+def check_names(
+    conditions: Iterable[Condition], names: Sequence[str], more: str = "", losses: Sequence[str] = ()
+) -> None:
+    """UsageError for a measure of --fail-if that does not exist. more: the end of the sentence. losses: the names of
+    those that may be compared with the run before."""
     for condition in conditions:
+        if condition.errors is not None and condition.measure not in losses:
+            known = f"of {' or '.join(losses)}" if losses else "of vwlite train"
+            raise UsageError(f"--fail-if {condition}: yesterday is {known}")
         if condition.measure not in names:
             raise UsageError(f"--fail-if {condition}: there is no measure {condition.measure}; there are "
                              f"{', '.join(names)}{more}")

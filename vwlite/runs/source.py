@@ -75,6 +75,7 @@ class Source:
 
     weights: "ClassWeights | None" = None  # of labels, by which importances are multiplied; caches do not have them
     share_numbers = False  # of features, as `CacheReader.batches` has it
+    copies = False  # batches are written to a file in their order
     reads_more = False  # bad lines of other files follow those of DATA, before `end`
 
     def __init__(
@@ -155,11 +156,15 @@ class Source:
             # A cache is taken, not made: bad lines are reported by the pass that follows.
             counted = self._unweighted if self._cache is not None else partial(self.batches_of, self._plan.files)
             with counted(stop) as batches:
-                self.weights.count(parsed.batch for parsed in batches)
+                self.weights.count(parsed.batch for parsed in chain(self._earlier(), batches))
         with self._unweighted(stop) as batches:
-            yield self._looked_at(map(self._weighted, batches))
+            yield self._looked_at(map(self._weighted, chain(self._earlier(), batches)))
         if self.weights is not None and not stop():
             self.weights.check()
+
+    def _earlier(self) -> Iterator[Parsed]:
+        """The examples that come before those of DATA."""
+        return iter(())
 
     def _weighted(self, parsed: Parsed) -> Parsed:
         if self.weights is not None:
@@ -185,7 +190,7 @@ class Source:
                 samples=True,
             )
             parsed = parsed_batches(
-                self._plan.files, parse, stop=stop, threads=self._plan.threads, number=writer is not None
+                self._plan.files, parse, stop=stop, threads=self._plan.threads, number=writer is not None or self.copies
             )
             yield _written(stack.enter_context(parsed), writer)
             if not self.reads_more:

@@ -1,8 +1,8 @@
 """`vwlite train --continue`, and the checks that a model must pass before it is written."""
 
 import os
-from collections.abc import Callable, Collection, Sequence
-from math import inf
+from collections.abc import Callable, Collection, Iterator, Sequence
+from math import hypot, inf
 from typing import TYPE_CHECKING, Any
 
 from vwlite.algorithms.settings import Settings
@@ -24,6 +24,7 @@ from vwlite.runs.watched import Number, Watched, differs, share, watched
 
 if TYPE_CHECKING:
     from vwlite.model import Model
+    from vwlite.model.nights import Night
 
 PIECE = 1 << 20
 NEW = Watched("share_of_new_features")
@@ -83,7 +84,7 @@ class Continuing:
     def stored(self, learner: Learner, passes: int) -> dict[str, Any]:
         """What the header of the model has of this run."""
         self._numbers = watched(learner)
-        if self._features is not None and learner.features:
+        if self._features is not None and learner.features and not learner.looked_up:
             new = passes * max(len(learner.rule) - self._features, 0)
             self._numbers[NEW] = share(new, learner.features, learner.examples / passes)
         inputs = [digest.hexdigest() for digest in self._found.values() if digest.digest() != NOTHING]
@@ -106,13 +107,28 @@ class Checks:
     ) -> None:
         self._fail_if, self._min_examples = fail_if, min_examples or 0
         own = settings.outputs.keys(("logistic", "squared", "poisson") if chooses_loss else (settings.loss,))
-        check_names(fail_if, ["average_loss", "accuracy", *own], "; vwlite evaluate --fail-if has more of other data")
+        check_names(fail_if, ["average_loss", "loss", "accuracy", *own],
+                    "; vwlite evaluate --fail-if has more of other data", losses=("loss", "average_loss"))
 
-    def failed(self, settings: Settings, measures: dict[str, Result], examples: int, kept: str) -> CheckError | None:
-        """What to raise, if there is something. measures: as of `Trainer.measures`; examples: that were learned."""
+    def failed(
+        self, settings: Settings, measures: dict[str, Result], examples: int, kept: str, nights: "Sequence[Night]" = ()
+    ) -> CheckError | None:
+        """What to raise, if there is something. measures: as of `Trainer.measures`; examples: that were learned.
+        nights: the runs of a model that is continued with kept rows, this one last."""
         values = {key: measure.value for key, measure in measures.items()}
-        values |= dict.fromkeys(settings.outputs.loss_keys, values.get("average_loss"))
-        found = failures(self._fail_if, values)
+        values |= dict.fromkeys(["loss", *settings.outputs.loss_keys], values.get("average_loss"))
+        found = failures([*_with_limits(self._fail_if, nights)], values)
         if examples < self._min_examples:
             found.append(f"--min-examples {self._min_examples}: it is {examples}")
         return CheckError("; ".join(filter(None, [*found, kept]))) if found else None
+
+
+def _with_limits(conditions: Sequence[Condition], nights: "Sequence[Night]") -> Iterator[Condition]:
+    """The conditions with their limits: where it is the loss of the run before, and its standard error is known."""
+    before = [night.limits for night in nights[-2:]]
+    for condition in conditions:
+        if condition.errors is None:
+            yield condition
+        elif len(before) == 2 and before[0] is not None and before[1] is not None:
+            limit = before[0][0] + (condition.errors * hypot(before[0][1], before[1][1]) if condition.errors else 0.0)
+            yield condition._replace(limit=limit)

@@ -3,11 +3,12 @@
 import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from vwlite.algorithms.table import AUTO
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.errors import DataError
@@ -20,9 +21,10 @@ from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Notes, namespaces_of, together
 from vwlite.runs.options import InputOptions, TrainOptions
 from vwlite.runs.run import BadLines, PredictionFiles
+from vwlite.runs.source import Source
 from vwlite.training.progress import Progress
 from vwlite.training.trainer import Job, Trainer
-from vwlite.training.trainers import source_of
+from vwlite.training.trainers import source_of_kind
 
 if TYPE_CHECKING:
     from vwlite.model import Model
@@ -30,22 +32,26 @@ if TYPE_CHECKING:
     from vwlite.training.continued import Continuing
     from vwlite.training.held_out import HoldoutWriter
     from vwlite.training.max_size import TooLarge
+    from vwlite.training.nights.keeping import RowKeeping
 
 
 class TrainRun(Progress):
     """Reads the data, prints, and writes the files of one run. continuing: of --continue. unseen: what the model that
-    is continued does not know of the data. notes: of what was decided before."""
+    is continued does not know of the data. keeping: what it does about rows. notes: of what was decided before."""
 
     notes: Sequence[str] = ()
 
-    def __init__(self, job: Job, stack: ExitStack, continuing: "Continuing | None", unseen: "Unseen | None") -> None:
+    def __init__(
+        self, job: Job, stack: ExitStack, continuing: "Continuing | None", unseen: "Unseen | None",
+        keeping: "RowKeeping | None" = None,
+    ) -> None:
         o, bad = job.options, BadLines(stack, **job.options.of_bad_lines)
         super().__init__(o, bad)
-        self.continuing = continuing
+        self.continuing, self.keeping = continuing, keeping
         self._drafts = stack.enter_context(ExitStack())
         others = bool(o.model or o.cache_path or o.report or o.rejects)
         self.files = PredictionFiles(o.of_predictions, stack, others=others)
-        self.source = source_of(job, bad)
+        self.source = source_of_kind(self._kind_of_source(job), job, bad)
         self.file: AtomicFile | None = None
         if o.model:
             from vwlite.model import write_model  # before the run: the program's files may be others at its end
@@ -58,6 +64,7 @@ class TrainRun(Progress):
         if self.unseen is not None and self.unseen.is_asked:
             self.source.spaces, self.source.names_spaces = True, not self.unseen.has_columns
         self.wrote = False  # the model, at the end
+        self._digest = ""  # of the model that was written last
         self.too_large: TooLarge | None = None  # the model, for --max-size
         self.left_out = ""  # what of it is, for --max-size
         self.holdout_writer: HoldoutWriter | None = None
@@ -70,6 +77,13 @@ class TrainRun(Progress):
         self._every, self._seconds = o.checkpoint_every or (None, None)
         self._checkpoint_time = time.monotonic() + self._seconds if self._seconds else math.inf
 
+    def _kind_of_source(self, job: Job) -> type[Source]:
+        if self.keeping is None or job.resolved.settings.algorithm != AUTO.name:
+            return Source
+        from vwlite.training.nights.source import RowSource
+
+        return RowSource
+
     def begin(self, trainer: Trainer) -> None:
         self.checks = None
         o = self.options
@@ -77,7 +91,8 @@ class TrainRun(Progress):
             from vwlite.training.continued import Checks
 
             self.checks = Checks(o.fail_if, o.min_examples, trainer.settings, trainer.chooses_loss)
-        self.is_whole = bool(self.continuing or self.checks)  # write the model only if all of the input was learned
+        is_night = self.keeping is not None and self.keeping.is_night
+        self.is_whole = bool(self.continuing or self.checks or is_night)  # no model is written of a part of the input
         super().begin(trainer)
 
     # --- on the way --------------------------------------------------------------------------
@@ -148,9 +163,12 @@ class TrainRun(Progress):
 
     def _write(self, file: AtomicFile | Draft, trainer: Trainer, model: "Model") -> None:
         """Write a model; the file is replaced only by `commit`."""
+        continued = dict[str, Any]()
+        if self.keeping is not None:
+            continued |= {"nights": [night.stored() for night in self.keeping.nights]}
         if self.continuing is not None:
-            passes = len(trainer.losses) or 1
-            model = replace(model, continued=self.continuing.stored(trainer.learner, passes))
+            continued |= self.continuing.stored(trainer.learner, len(trainer.losses) or 1)
+        model = replace(model, continued=continued)
         if self.options.max_size is not None:
             from vwlite.training.max_size import TooLarge, fitted
 
@@ -160,7 +178,7 @@ class TrainRun(Progress):
                 return
             model = found
         file.new_version()
-        self._put(file, model)
+        self._digest = self._put(file, model)
 
     # --- the end -----------------------------------------------------------------------------
 
@@ -178,6 +196,8 @@ class TrainRun(Progress):
             say(f"warning: {trainer.nothing_learned()}")
         if self.continuing is not None:
             self.continuing.check()
+        if self.keeping is not None and frame.signal is None:
+            self.keeping.record(trainer)
         unseen: Notes = self.unseen.notes(o.on_unknown) if self.unseen is not None else ({}, [])
         self._write_result(trainer, interrupted=frame.signal is not None)
         if self.too_large is not None and frame.signal is None:
@@ -186,11 +206,13 @@ class TrainRun(Progress):
         if self.checks is not None and frame.signal is None:
             labelled = (learner.examples - learner.unlabelled) // (len(trainer.losses) or 1)
             measures = trainer.measures(trainer.held_tally or learner.progressive)
-            failed = self.checks.failed(trainer.settings, measures, labelled, self._unwritten() if self.file else "")
+            kept, nights = self._unwritten() if self.file else "", self.keeping.nights if self.keeping else ()
+            failed = self.checks.failed(trainer.settings, measures, labelled, kept, nights)
         if failed is None:
             model = [self.file.commit] if self.file is not None and self._may_write(trainer) else []
             held = [self.holdout_writer.commit] if self.holdout_writer is not None else []
-            if not frame.commit(*model, *held, self.files.commit):
+            rows = [self._written_rows(trainer, frame)] if model and self.keeping is not None else []
+            if not frame.commit(*model, *rows, *held, self.files.commit):
                 for commit in model:
                     commit()  # it says that it is a part
             self.wrote = bool(model)
@@ -202,6 +224,8 @@ class TrainRun(Progress):
             notes.append(about_weights(trainer.settings))
         if self.continuing is not None:
             notes += self.continuing.notes()
+        if self.keeping is not None and self.wrote and failed is None:
+            notes += self.keeping.notes()
         if self.left_out:
             notes.append(f"for --max-size, the model is without {self.left_out}")
         text = "\n".join([*trainer.verdict(), summary(results)])
@@ -224,6 +248,14 @@ class TrainRun(Progress):
         if failed is not None:
             raise failed
         return None
+
+    def _written_rows(self, trainer: Trainer, frame: RunFrame) -> Callable[[], None]:
+        """Write the rows that are kept; what gives them their name, once the model has its own."""
+        keeping = self.keeping
+        assert keeping is not None
+        if not keeping.bound or frame.signal is not None:
+            return keeping.remove if frame.signal is None else lambda: None
+        return keeping.write(keeping.rows_of(self.source, frame), self._digest, trainer)
 
     def _write_result(self, trainer: Trainer, interrupted: bool) -> None:
         if not trainer.best_is_kept:

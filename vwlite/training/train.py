@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from vwlite.errors import UsageError
 from vwlite.input.sources import check_sources
+from vwlite.model.rows_beside import are_there
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import KnownFeatures
 from vwlite.runs.options import TrainOptions
@@ -16,6 +17,7 @@ from vwlite.training.trainer import Trainer, prepared
 from vwlite.training.trainers import checked, trainer_of
 
 if TYPE_CHECKING:
+    from vwlite.model import Model
     from vwlite.training.continued import Continuing
     from vwlite.training.max_size import TooLarge
 
@@ -65,21 +67,44 @@ def trained(o: TrainOptions, frame: RunFrame, continuing: "Continuing | None" = 
         from vwlite.runs.counted import with_counted_classes
 
         o = replace(o, typed=with_counted_classes(o.typed, data, frame.stopped))
-    job, unseen = prepared(o, model, data, in_place=_in_place(o.initial, o.model)), None
+    unseen, keeping = None, None
+    if _concerns_rows(o, model, is_continued=continuing is not None):
+        from vwlite.training.nights.keeping import keeping_of
+
+        keeping = keeping_of(o, model, is_continued=continuing is not None)
+    in_place = _in_place(o.initial, o.model)
+    if model is not None and keeping is not None and keeping.is_night:
+        from vwlite.training.nights.run import night
+
+        return night(o, model, data, frame, continuing, keeping, in_place=in_place)
+    if keeping is not None:
+        data = keeping.begin(model, data, frame)
+    job = prepared(o, model, data, in_place=in_place)
     job, notes = with_times(job, frame.stopped)
     if model is not None:
         from vwlite.runs.unseen import Unseen
 
         unseen = Unseen(model, job.resolved.settings, KnownFeatures.of(model))
-    del model
     job = checked(job)
-    run = TrainRun(job, frame, continuing, unseen)
+    if keeping is not None:
+        keeping = keeping.for_job(job, model)
+    del model
+    run = TrainRun(job, frame, continuing, unseen, keeping)
     run.notes = notes
     trainer = trainer_of(job, run.source, run, frame)
     run.begin(trainer)
     frame.stop_with(trainer.stop)
     trainer.run()
     return run, trainer
+
+
+def _concerns_rows(o: TrainOptions, model: "Model | None", *, is_continued: bool) -> bool:
+    """Whether rows may be kept, or have been. (To look after them takes NumPy, and time.)"""
+    if o.keep_rows is not None:
+        return True
+    if model is None or o.initial is None:
+        return is_continued
+    return bool(model.chosen) or are_there(o.initial, model.digest)
 
 
 def _in_place(initial: str | None, model: str | None) -> bool:

@@ -196,6 +196,7 @@ class Trainer:
     chooses_passes = False
     continues = True  # the model has the state of its algorithm
     shows_rows = True  # of progress, from the start on
+    labels_in_batches: tuple[float, float] | None = None  # the negative and the positive one, if they are mapped
     lines_learned: int | None = None  # of those that were read, for a checkpoint in the first pass; None: all
     counted: Tally | None = None  # in place of that of the learner
 

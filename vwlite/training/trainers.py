@@ -2,7 +2,7 @@
 
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from vwlite.algorithms.settings import Resolved
 from vwlite.algorithms.table import AUTO
@@ -15,6 +15,7 @@ from vwlite.training.trainer import Examples, Job, Listener, PassTrainer, Traine
 if TYPE_CHECKING:
     from vwlite.input.part import Part
 
+_Source = TypeVar("_Source", bound=Source)
 _FOLDER = "vwlite.training.auto."
 _OF_NUMBERS = (f"{_FOLDER}trainer:AutoTrainer", f"{_FOLDER}auto_data:AutoData")
 _OF_AUTO = {
@@ -53,8 +54,13 @@ def _not_sparse(initial: str | None, resolved: Resolved) -> str:
 
 def source_of(job: Job, bad: BadLines, part: "Part | None" = None) -> Source:
     """The examples of DATA, or of a part of its rows, as training learns them."""
+    return source_of_kind(Source, job, bad, part)
+
+
+def source_of_kind(kind: type[_Source], job: Job, bad: BadLines, part: "Part | None" = None) -> _Source:
+    """The same, as a kind of source."""
     o, settings = job.options, job.resolved.settings
-    source = Source(job.data, settings, job.known, bad, replace(o.of_source, part=part))
+    source = kind(job.data, settings, job.known, bad, replace(o.of_source, part=part))
     source.share_numbers = job.learner.expander.unchanged
     if o.class_weight is not None:
         from vwlite.training.class_weight import ClassWeights

@@ -129,7 +129,8 @@ class AmountTrainer(AutoTrainer):
         which initial predictions are added; and a model that is continued must learn any label."""
         data, o = self.data, self.options
         is_open = data.settings.loss == SQUARED and data.choice.chooses_loss and self.compares_losses
-        depends = bool(o.fail_if) or "continued" in o.given or "link" in o.typed or not data.settings.constant
+        is_continued = "continued" in o.given or bool(o.keep_rows)
+        depends = bool(o.fail_if) or is_continued or "link" in o.typed or not data.settings.constant
         judged = [data.summary] + ([] if data.validation is None else [data.validation.summary])
         return is_open and not depends and not any(s.has_initial or s.least_label() < 0 for s in judged)
 

@@ -56,7 +56,7 @@ class LossChoice:
         self.is_open = known.or_numbers  # labels will be mapped; how, is not known yet
         self.chooses_loss = self.is_open and "loss" not in typed
         self.notes = ("", "")  # on the labels; and if they are learned as counts
-        self._in_batches: tuple[float, float] | None = None  # the labels in batches that become -1 and 1
+        self.in_batches: tuple[float, float] | None = None  # the labels in batches that become -1 and 1
         self._places: dict[float, str] = {}  # by label: " (file:line)" of its first example
 
     def place_labels(self, batch: Batch) -> None:
@@ -84,9 +84,9 @@ class LossChoice:
         if "link" not in self._typed:
             settings = replace(settings, link=settings.outputs.usual_link)
         settings.outputs.check_link()
-        self._in_batches = choice.in_batches
-        if self._in_batches is not None:
-            summary.map_labels(self._in_batches[0])
+        self.in_batches = choice.in_batches
+        if self.in_batches is not None:
+            summary.map_labels(self.in_batches[0])
         if self.chooses_loss or choice.labels is not None:
             say(f"loss = {choice.loss}, {choice.why}")
         self.notes = choice.note, choice.note_on_counts
@@ -95,10 +95,10 @@ class LossChoice:
     def mapped(self, batch: Batch, settings: Settings, text: SourceText | None = None) -> Iterator[BadLine]:
         """Map the labels of a batch in place. Lines with other labels than the two are bad lines. text: the text of the
         batch, if known."""
-        if self._in_batches is None:
+        if self.in_batches is None:
             return
         values = array("d", batch.label)
-        for line in batch.map_labels(*self._in_batches):
+        for line in batch.map_labels(*self.in_batches):
             expected = " or ".join(label_text(settings.outputs.label_of(y)) for y in (-1, 1))
             why = f"label {values[line]:g}: expected {expected}, as in the first examples; --loss and --labels set it"
             found = text.lines_of(batch, [line])[0] if text is not None else b""

@@ -40,6 +40,10 @@ class DataTrainer(Trainer, Learning):
         self.reader = DataReader(data)
 
     @property
+    def labels_in_batches(self) -> tuple[float, float] | None:  # type: ignore[override]
+        return self.data.choice.in_batches
+
+    @property
     def resolved(self) -> Resolved:
         return replace(self.job.resolved, settings=self.data.settings)
 

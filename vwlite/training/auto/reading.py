@@ -185,7 +185,7 @@ class DataReader:
         """The batches of the first reading, until it is stopped."""
         examples = 0
         for parsed in batches:
-            if self.data.names is not None:
+            if self.data.names is not None and parsed.names is not None:
                 self.data.names.take(parsed.names)
             if self.data.column_names is not None:
                 self.data.column_names.take(parsed.log, self.data.settings.hash == "all")

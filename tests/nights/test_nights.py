@@ -1,0 +1,313 @@
+"""Nights: models that are learned anew from the rows that were kept and the new ones."""
+
+import csv
+import io
+import json
+import os
+import random
+import stat
+from pathlib import Path
+
+import pytest
+
+from vwlite.model import read_model
+from vwlite.model.kept_rows import found_for
+from vwlite.model.nights import nights_of
+
+DAYS = 3
+
+
+def rows_of(day, n=150):
+    """Rows of one day, as dictionaries."""
+    r = random.Random(day)
+    for i in range(n):
+        x, c, shop = r.gauss(0, 1), r.choice("abcde"), r.choice(["north", "south"] + ["new"] * day)
+        score = x * x - 1 + (c in "ab") + r.gauss(0, 0.3)
+        yield {
+            "x": round(x, 3), "c": c, "shop": shop, "z": r.choice(["", round(r.random(), 2)]),
+            "text": " ".join(r.choice(["good", "bad", "very", "new", "old"]) for _ in range(4)),
+            "customer": f"k{i // 5}-{day}", "h": r.choice([1, 2]),
+            "two": "yes" if score > 0 else "no", "zero": int(score > 0), "score": round(score, 3),
+            "amount": round(abs(score) * 10, 2), "count": int(abs(score) * 3), "class": "abcd"[int(score * 2) % 4],
+        }
+
+
+def as_csv(rows, names):
+    out = io.StringIO()
+    writer = csv.DictWriter(out, names, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def as_lines(rows, names):
+    return "".join(json.dumps({k: v for k, v in row.items() if k in names and v != ""}) + "\n" for row in rows)
+
+
+def as_vw(rows, names):
+    return "".join(f"{1 if row['zero'] else -1} {row['h']} |a x:{row['x']} c={row['c']} |shop {row['shop']}\n"
+                   for row in rows)
+
+
+def as_parquet(rows, names):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    out = io.BytesIO()
+    table = pa.table({name: [row[name] if row[name] != "" else None for row in rows] for name in names})
+    pq.write_table(table, out)
+    return out.getvalue()
+
+
+FORMATS = {"csv": as_csv, "jsonl": as_lines, "vw": as_vw, "parquet": as_parquet}
+COLUMNS = ("x", "c", "shop", "z")
+KINDS = {
+    "two words": ("csv", (*COLUMNS, "two"), ("--label", "two")),
+    "0 and 1": ("csv", (*COLUMNS, "zero"), ("--label", "zero")),
+    "numbers": ("csv", (*COLUMNS, "score"), ("--label", "score")),
+    "few bits": ("csv", (*COLUMNS, "score"), ("--label", "score", "-b", "6")),
+    "importance": ("csv", (*COLUMNS, "h", "two"), ("--label", "two", "--importance", "h")),
+    "groups": ("csv", (*COLUMNS, "customer", "two"), ("--label", "two", "--group", "customer")),
+    "texts": ("csv", ("x", "text", "two"), ("--label", "two", "--text", "text")),
+    "classes": ("csv", (*COLUMNS, "class"), ("--label", "class", "--oaa", "5", "--classes", "auto")),
+    "quantiles": ("csv", (*COLUMNS, "score"), ("--label", "score", "--loss", "quantile", "--quantile-tau", "0.1,0.9")),
+    "quantile": ("csv", (*COLUMNS, "score"), ("--label", "score", "--loss", "quantile", "--quantile-tau", "0.7")),
+    "huber": ("csv", (*COLUMNS, "score"), ("--label", "score", "--loss", "huber")),
+    "expectile": ("csv", (*COLUMNS, "score"), ("--label", "score", "--loss", "expectile", "--expectile-tau", "0.2")),
+    "poisson": ("csv", (*COLUMNS, "count"), ("--label", "count", "--loss", "poisson")),
+    "logarithms": ("csv", (*COLUMNS, "amount"), ("--label", "amount", "--label-transform", "log1p")),
+    "amounts": ("csv", (*COLUMNS, "amount"), ("--label", "amount")),
+    "weights of classes": ("csv", (*COLUMNS, "two"), ("--label", "two", "--class-weight", "balanced")),
+    "no derived features": ("csv", (*COLUMNS, "two"), ("--label", "two", "--derive", "none")),
+    "JSON lines": ("jsonl", (*COLUMNS, "two"), ("--label", "two")),
+    "Parquet": ("parquet", (*COLUMNS, "two"), ("--label", "two")),
+    "VW text": ("vw", (), ()),
+    "crosses": ("vw", (), ("-q", "as")),
+}
+
+
+@pytest.fixture
+def write(folder):
+    """Write the rows of days into a file."""
+    def written(kind, name, days):
+        format, names, _ = KINDS[kind]
+        found = FORMATS[format]([row for day in days for row in rows_of(day)], names)
+        path = Path(f"{name}.{format}")
+        path.write_bytes(found) if isinstance(found, bytes) else path.write_text(found)
+        return path
+
+    return written
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nights_are_one_run_of_all_their_rows(vwlite, write, kind):
+    """The same features, weights and predictions."""
+    options = (*KINDS[kind][2], "--quiet")
+    for day in range(DAYS):
+        vwlite("train", "--continue", "m", write(kind, "day", [day]), *options)
+    # --continue and --fail-if leave the loss squared for amounts
+    vwlite("train", write(kind, "all", range(DAYS)), *options, "-m", "one", "--fail-if", "average_loss<0")
+    m, one, new = read_model("m"), read_model("one"), write(kind, "new", [9])
+    assert vwlite("weights", "m").out == vwlite("weights", "one").out
+    assert {**m.arrays()}.keys() == {**one.arrays()}.keys()
+    assert all(bytes(a) == bytes(b) for a, b in zip(m.arrays().values(), one.arrays().values(), strict=True))
+    assert (m.options, m.counters["examples"], m.chosen) == (one.options, one.counters["examples"], one.chosen)
+    assert vwlite("predict", "-m", "m", new).out == vwlite("predict", "-m", "one", new).out
+
+
+def test_the_loss_is_that_of_the_new_rows_before_they_were_learned(vwlite, write):
+    """As evaluate and predict have it, with yesterday's model: also for words and cells that it does not know."""
+    first, second = write("two words", "first", [0]), write("two words", "second", [1])
+    vwlite("train", "--continue", "m", first, "--label", "two", "--quiet")
+    measures = json.loads(vwlite("evaluate", "-m", "m", second, "--json").out)["measures"]
+    predictions = vwlite("predict", "-m", "m", second).out
+    found = vwlite("train", "--continue", "m", second, "--label", "two", "-p", "-", "--report", "r.json")
+    results = json.loads(Path("r.json").read_text())["results"]
+    assert found.out == predictions
+    assert results["average_loss"] == pytest.approx(measures["log_loss"]["value"], abs=1e-6)
+    assert results["auc"] == pytest.approx(measures["auc"]["value"], abs=1e-3)
+    assert results["number_of_examples"] == 150
+    assert "on new rows before they were learned" in found.err
+
+
+def test_a_night_of_a_pipe_is_that_of_a_file(vwlite, write):
+    first, second = write("two words", "first", [0]), write("two words", "second", [1])
+    for name in ("file", "pipe"):
+        vwlite("train", "--continue", name, first, "--label", "two", "--quiet")
+    vwlite("train", "--continue", "file", second, "--label", "two", "--quiet")
+    read, end = os.pipe()
+    os.write(end, second.read_bytes())
+    os.close(end)
+    vwlite("train", "--continue", "pipe", f"/dev/fd/{read}", "--label", "two", "--quiet")
+    os.close(read)
+    assert Path("file").read_bytes() == Path("pipe").read_bytes()
+    assert Path("file.rows").stat().st_size == Path("pipe.rows").stat().st_size
+
+
+def test_who_keeps_rows(vwlite, write):
+    data = write("two words", "day", [0])
+    vwlite("train", data, "--label", "two", "-m", "m", "--quiet")
+    assert not Path("m.rows").exists()
+    vwlite("train", data, "--label", "two", "-m", "m", "--quiet", "--keep-rows", "1M")
+    assert stat.S_IMODE(Path("m.rows").stat().st_mode) == 0o600
+    vwlite("train", write("two words", "next", [1]), "--label", "two", "-i", "m", "-m", "n", "--quiet")
+    assert Path("n.rows").stat().st_size > Path("m.rows").stat().st_size
+    vwlite("train", write("two words", "last", [2]), "--label", "two", "--continue", "n", "--quiet", "--keep-rows", "0")
+    assert not Path("n.rows").exists()
+
+
+def a_night(vwlite, write, *words, code=0):
+    """A day, and the night after it; what that said. M is the model of the day, M.rows has its rows."""
+    vwlite("train", "--continue", "M", write("two words", "first", [0]), "--label", "two", "--quiet")
+    return lambda: vwlite("train", "--continue", "M", write("two words", "second", [1]), "--label", "two", *words,
+                          code=code)
+
+
+def unsettled():
+    return [path.name for path in Path().iterdir() if path.name.startswith("M.rows.") or ".tmp" in path.name]
+
+
+@pytest.mark.parametrize("bound", [3000, 9000, 40_000])
+def test_the_newest_rows_that_fit_are_kept(vwlite, write, bound):
+    """What a row takes: 33 bytes, 9 for each span, 8 for each feature. Older ones no longer count."""
+    for day in range(DAYS):
+        vwlite("train", "--continue", "m", write("two words", "day", [day]), "--label", "two", "--keep-rows", bound,
+               "--quiet")
+    rows = [row for day in range(DAYS) for row in rows_of(day)]
+    sizes = [33 + (9 + 8) * 4 for _ in rows]  # each cell, also a missing one, is a feature of its column
+    fitting = min(bound // sizes[0], len(rows))
+    kept, _ = found_for("m", read_model("m").digest)
+    assert sum(len(batch) for batch in kept.batches()) == kept.facts.lines == fitting
+    labels = [y for batch in kept.batches() for y in batch.label]
+    assert labels == [1 if row["two"] == "yes" else -1 for row in rows[len(rows) - fitting:]]
+    assert kept.facts.let_go == len(rows) - fitting
+    names = {name for *_, name in kept.log}
+    used = {row["c"] for row in rows[len(rows) - fitting:]}
+    assert {f"c={c}".encode() for c in "abcde"} & names == {f"c={c}".encode() for c in used}
+
+
+@pytest.mark.parametrize("cut", [0, 10, 1000, -1])
+def test_damaged_rows_are_an_error(vwlite, write, cut):
+    night = a_night(vwlite, write, code=65)
+    content = Path("M.rows").read_bytes()
+    Path("M.rows").write_bytes(content[:cut])
+    model, said = Path("M").read_bytes(), night().err
+    assert "cannot be read: it is" in said and "remove it, or add --keep-rows 0" in said
+    assert Path("M").read_bytes() == model and Path("M.rows").read_bytes() == content[:cut]
+
+
+def test_every_byte_of_the_rows_counts(vwlite, write):
+    night = a_night(vwlite, write, "--quiet", code=None)
+    content, r = Path("M.rows").read_bytes(), random.Random(1)
+    for _ in range(40):
+        changed = bytearray(content)
+        changed[r.randrange(len(content))] ^= 1 << r.randrange(8)
+        Path("M.rows").write_bytes(changed)
+        model = Path("M").read_bytes()
+        found = night()
+        assert found.code == 65, found
+        assert Path("M").read_bytes() == model
+
+
+def test_rows_of_a_newer_program(vwlite, write):
+    night = a_night(vwlite, write, code=65)
+    content = bytearray(Path("M.rows").read_bytes())
+    content[14] += 1
+    Path("M.rows").write_bytes(content)
+    assert "a newer vwlite has written it" in night().err
+
+
+def test_rows_that_are_not_of_the_model(vwlite, write):
+    """The past is then a summary, which is said, and no rows are kept."""
+    night = a_night(vwlite, write)
+    vwlite("train", write("two words", "third", [2]), "--label", "two", "-m", "M", "--quiet")
+    said = night().err
+    assert "M.rows is of another model: the past counts as a summary, 150 examples" in said
+    assert "--keep-rows 64M keeps rows from now on" in said
+    assert not Path("M.rows").exists()
+    vwlite("train", write("two words", "third", [2]), "--label", "two", "-m", "M", "--quiet")
+    assert "M.rows is not there" in vwlite("train", "-i", "M", write("two words", "next", [3]), "--label", "two").err
+
+
+def test_rows_whose_model_got_its_name_first(vwlite, write):
+    """A run that is killed between the two renames leaves them under the other name."""
+    night = a_night(vwlite, write)
+    digest = read_model("M").digest
+    os.rename("M.rows", f"M.rows.{digest[:16]}")
+    Path("M.rows.0123456789abcdef").write_bytes(b"of a run that was killed")
+    assert "learned anew from 150 rows" in night().err
+    assert Path("M.rows").exists() and not unsettled()
+
+
+def test_a_file_that_is_no_rows_is_not_replaced(vwlite, write):
+    data = write("two words", "first", [0])
+    Path("M.rows").write_text("my own\n")
+    said = vwlite("train", "--continue", "M", data, "--label", "two", code=73).err
+    assert "not a cache of vwlite" in said and Path("M.rows").read_text() == "my own\n" and not Path("M").exists()
+
+
+def test_rows_are_counted_from_when_they_were_kept(vwlite, write):
+    """A model without rows is continued as before, and its rows are kept, until most of its examples have some."""
+    vwlite("train", write("two words", "day", [0]), "--label", "two", "-m", "M", "--quiet")
+    vwlite("train", write("two words", "day", [0]), "--label", "two", "-m", "N", "--quiet")
+    second = write("two words", "second", [1])
+    vwlite("train", "--continue", "M", second, "--label", "two", "--keep-rows", "1M", "--quiet")
+    vwlite("train", "--continue", "N", second, "--label", "two", "--quiet")
+    assert vwlite("weights", "M").out == vwlite("weights", "N").out
+    kept, _ = found_for("M", read_model("M").digest)
+    assert (kept.facts.before, kept.facts.lines) == (150, 150)
+    third = write("two words", "third", [2])
+    assert "learned anew from 150 rows" in vwlite("train", "--continue", "M", third, "--label", "two").err
+    vwlite("train", write("two words", "all", [1, 2]), "--label", "two", "-m", "one", "--quiet")
+    assert vwlite("weights", "M").out == vwlite("weights", "one").out
+
+
+@pytest.mark.parametrize("words", [("--sparse",), ("--algorithm", "gd"), ("--learning-rate", "1")])
+def test_rows_are_for_the_default(vwlite, write, words):
+    data = write("0 and 1", "day", [0])
+    said = vwlite("train", data, "--label", "zero", "-m", "M", "--keep-rows", "1M", *words, code=2).err
+    assert "--keep-rows is for models of --algorithm auto, the default" in said
+    vwlite("train", "--continue", "M", data, "--label", "zero", *words, "--quiet")
+    assert not Path("M.rows").exists()
+
+
+def test_names_are_given_to_a_model_with_its_rows(vwlite, write):
+    data = write("VW text", "first", [0])
+    vwlite("train", "--continue", "M", data, "--quiet")
+    vwlite("names", "M", data, "-o", "M", "--quiet")
+    assert "learned anew from 150 rows" in vwlite("train", "--continue", "M", write("VW text", "second", [1])).err
+
+
+def test_a_limit_by_the_run_before(vwlite, write):
+    night = a_night(vwlite, write, "--fail-if", "loss>yesterday-9se", code=1)
+    model = Path("M").read_bytes()
+    assert "--fail-if loss>yesterday-9se: it is 0." in night().err
+    assert Path("M").read_bytes() == model and not unsettled()
+    second = write("two words", "second", [1])
+    vwlite("train", "--continue", "M", second, "--label", "two", "--fail-if", "loss>yesterday+9se", "--quiet")
+    second = write("two words", "third", [2])
+    said = vwlite("train", "--continue", "M", second, "--label", "two", "--fail-if", "auc<yesterday", code=2).err
+    assert "yesterday is of loss or average_loss" in said
+    assert "yesterday is of vwlite train" in vwlite("evaluate", "-m", "M", second, "--fail-if", "log_loss>yesterday",
+                                                     code=2).err
+
+
+def test_nothing_to_learn(vwlite, write):
+    night = a_night(vwlite, write)
+    Path("empty.csv").write_text("x,c,shop,z,two\n")
+    model = Path("M").read_bytes()
+    assert "M is unchanged" in vwlite("train", "--continue", "M", "empty.csv", "--label", "two", code=65).err
+    Path("bad.csv").write_text("x,c,shop,z,two\n1,a,north,,yes\nno number,a,north,,no\n")
+    assert "bad.csv:3:1" in vwlite("train", "--continue", "M", "bad.csv", "--label", "two", code=65).err
+    assert Path("M").read_bytes() == model and not unsettled()
+    vwlite("train", "--continue", "M", "bad.csv", "--label", "two", "--on-error", "skip", "--quiet")
+    night()
+
+
+def test_the_last_nights_are_in_the_model(vwlite, write):
+    a_night(vwlite, write)()
+    nights = nights_of(read_model("M").continued)
+    assert [night.rows for night in nights] == [150, 150]
+    assert nights[1].words == 1 and nights[0].past == nights[1].past == 1
+    losses = json.loads(vwlite("info", "M", "--json").out)["continued"]["nights"]
+    assert [night["loss"] for night in losses] == [night.loss for night in nights]

@@ -1,0 +1,288 @@
+"""Which rows a run of training keeps for the next one, and of which it continues a model."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vwlite.algorithms.settings import Settings
+from vwlite.algorithms.table import AUTO
+from vwlite.core.data.batch import Batch
+from vwlite.errors import UsageError
+from vwlite.input.cache import NameOfLog, check_replaceable
+from vwlite.model.feature_names import NONE
+from vwlite.model.kept_rows import (
+    BOUND,
+    LEAST,
+    KeptRows,
+    Part,
+    RowFacts,
+    RowsFile,
+    beyond,
+    found_for,
+    lines_of,
+    settle,
+    sizes,
+    without_oldest,
+)
+from vwlite.model.learners import make_learner
+from vwlite.model.nights import MOST, Night, nights_of
+from vwlite.model.rows_beside import SUFFIX, path_of
+from vwlite.model.snapshot import Provenance
+from vwlite.options.spec import option_name
+from vwlite.output.stdio import say
+from vwlite.runs.frame import RunFrame
+from vwlite.runs.options import TrainOptions
+from vwlite.runs.plan import DataPlan
+from vwlite.runs.resolve import resolve
+from vwlite.runs.run import BadLines
+from vwlite.runs.source import DataNames, Source, name_store
+from vwlite.runs.watched import Watched, watched
+from vwlite.training.nights.pipes import readable_twice
+from vwlite.training.nights.source import RowSource
+from vwlite.training.trainer import Job, Trainer
+from vwlite.training.trainers import source_of_kind
+
+if TYPE_CHECKING:
+    from vwlite.model import Model
+
+# Options of a run that the header of its model has as words, and that nothing else there tells
+OF_RUN: dict[str, Callable[[str], Any]] = {"passes": int, "derive": str, "pairs": int}
+
+
+class RowKeeping:
+    """What a run does about rows. path: of the model that is written; None: none is. kept: the rows for the model that
+    is continued. bound: the bytes that rows may have; 0: none are kept. before: examples that the model learned before
+    rows were kept."""
+
+    def __init__(self, path: str | None, kept: KeptRows | None, bound: int, before: int = 0) -> None:
+        self.path, self.kept, self.bound, self.before = path, kept, bound, before
+        self.parts = kept.facts.parts if kept is not None else ()
+        self.written: tuple[Part, ...] = ()
+        self.let_go = kept.facts.let_go if kept is not None else 0
+        self.evidence, self.otherwise = (kept.facts.evidence, kept.facts.otherwise) if kept is not None else ({}, {})
+        self.past = 1.0  # what the rows before count of what they did
+        self.nats = self.error = 0.0  # by which new rows are predicted better with less of the past
+        self.pairs = self.words = 0  # that are new
+        self.nights: list[Night] = []  # this one last
+        self._again: Callable[[], None] | None = None  # before DATA are read again
+        self._collected: Callable[[ExitStack], RowSource] | None = None
+        if path is not None and bound:
+            check_replaceable(path_of(path))
+
+    @property
+    def is_night(self) -> bool:
+        """Whether the model is learned anew, from the rows that were kept and the new ones. It is not, as long as the
+        model has learned more examples of which no row was kept."""
+        return self.kept is not None and (self.before <= self.kept.facts.lines or self.let_go > 0)
+
+    @property
+    def lines(self) -> int:
+        """Those that were kept."""
+        return lines_of(self.parts)
+
+    @property
+    def weight(self) -> float:
+        """How many new lines they count as."""
+        return sum(part.lines * part.counts for part in self.parts)
+
+    def forget(self, past: float, *, is_given: bool = False) -> None:
+        """Let the rows that were kept count so much of what they did. The next run may undo it, unless it is given."""
+        self.past = past
+        self.parts = tuple(
+            replace(part, counts=part.counts * past, otherwise=part.otherwise * (past if is_given else 1.0))
+            for part in self.parts
+        )
+
+    @property
+    def is_to_confirm(self) -> bool:
+        """Whether the run before has let rows count less, and no later one has confirmed it."""
+        return any(part.counts != part.otherwise for part in self.parts)
+
+    def confirm(self, *, is_undone: bool) -> None:
+        """Let rows count for good what they count; or what they did before."""
+        counts = [part.otherwise if is_undone else part.counts for part in self.parts]
+        self.parts = tuple(Part(part.lines, x, x) for part, x in zip(self.parts, counts, strict=True))
+
+    # --- the beginning -----------------------------------------------------------------------
+
+    def begin(self, model: "Model | None", data: DataPlan, frame: RunFrame) -> DataPlan:
+        """The data of a run that does not learn anew: if it keeps their rows for a model that it continues, they are
+        read again at its end."""
+        if model is None or not self.bound:
+            return data
+        files, self._again = readable_twice(data.files, frame, frame.stopped)
+        return replace(data, files=files)
+
+    def for_job(self, job: Job, model: "Model | None") -> "RowKeeping | None":
+        """What a run that does not learn anew does about rows. UsageError if it was asked to keep some, and cannot."""
+        o, settings = job.options, job.resolved.settings
+        if model is not None:
+            if self.bound:
+                of_rows = self.job(o, model, job.data, in_place=False)
+                self._collected = lambda stack: collected(of_rows, stack)
+            return self
+        if settings.algorithm == AUTO.name and o.sparse is None:
+            return self
+        if o.keep_rows:
+            why = "--sparse" if o.sparse is not None else f"--algorithm {settings.algorithm}"
+            raise UsageError(f"--keep-rows is for models of --algorithm auto, the default, and not with {why}")
+        return None
+
+    def job(self, o: TrainOptions, model: "Model", data: DataPlan, *, in_place: bool) -> Job:
+        """What learning anew begins with: the settings of the model that is continued, and the columns and classes of
+        the rows that were kept, if there are some."""
+        facts = self.kept.facts if self.kept is not None else RowFacts(columns=model.columns, group=o.group)
+        classes = self.kept.classes if self.kept is not None else model.classes
+        o = with_options_of(model, o)
+        resolved = resolve(o.typed, learning_settings(model.settings), o.initial, given=o.given, passes=o.passes)
+        if o.group != facts.group:
+            how = f"add --group {facts.group}" if facts.group else "leave --group out"
+            raise UsageError(f"the rows that were kept for {o.initial} have "
+                             f"{'the groups of ' + facts.group if facts.group else 'no groups'}: {how}")
+        learner = make_learner(resolved.settings, class_names=classes)
+        names = name_store(o.names, NONE if model.columns else model.names)  # those of tables come with the rows
+        known = DataNames(learner.class_names, columns=facts.columns, features=names)
+        o = replace(o, data=(), initial=None, predictions=None, raw_predictions=None, cache=False, cache_file=None)
+        return Job(o, learner, resolved, {}, Provenance.of(model, in_place=in_place), known, data)
+
+    def record(self, trainer: Trainer) -> None:
+        """Add the run to the nights. It has learned all examples; how many rows are kept is known when they are."""
+        loss = watched(trainer.learner).get(Watched("loss"))
+        value, error = (None, None) if loss is None else (float(loss.value), float(loss.error))
+        n = trainer.learner.examples - trainer.learner.unlabelled
+        error = error if error is not None and isfinite(error) else None
+        night = Night(n, value, error, self.past, self.pairs, self.words)
+        self.nights = [*self.nights, night][-MOST:]
+
+    # --- the end -----------------------------------------------------------------------------
+
+    def rows_of(self, source: Source, stack: ExitStack) -> RowSource:
+        """The rows of DATA, which a run has learned."""
+        if isinstance(source, RowSource):
+            return source
+        assert self._collected is not None and self._again is not None
+        self._again()
+        return self._collected(stack)
+
+    def write(self, source: RowSource, digest: str, trainer: Trainer) -> Callable[[], None]:
+        """Write the rows for the model with this digest. Returns what gives them their name, once the model has its
+        own."""
+        assert self.path is not None and source.new is not None
+        new, settings, labels = source.new, trainer.settings, trainer.labels_in_batches
+
+        def batches() -> Iterator[Batch]:
+            yield from self.kept.batches() if self.kept is not None else ()
+            for batch, _ in new.batches():
+                if labels is not None:
+                    batch.map_labels(*labels)
+                yield batch
+
+        each = [*map(sizes, batches())]
+        parts = [*self.parts, Part(sum(map(len, each)) - self.lines)]
+        light = lines_of(part for part in parts if max(part.counts, part.otherwise) < LEAST)
+        oldest = max(light, beyond(each, self.bound))
+        self.written, self.let_go = tuple(_without(parts, oldest)), self.let_go + oldest
+        group = trainer.options.group
+        facts = RowFacts(self.written, source.columns, group, self.bound, self.before, self.let_go,
+                         self.evidence, self.otherwise)
+        shape = {"label_domain": settings.outputs.domain, "derives": source.derives, **settings.outputs.shaping([])}
+        log = source.log if not oldest else _in_use(source.log, without_oldest(batches(), oldest))
+        file = RowsFile(self.path, digest, shape, facts)
+        names = trainer.job.learner.class_names
+        classes = names.first(len(names)) if settings.classes == "auto" and names is not None else []
+        file.write(without_oldest(batches(), oldest), log, classes, source.keys)
+        return file.settle
+
+    def notes(self) -> Iterator[str]:
+        """What became of the rows, if it was not so in the run before."""
+        if not self.bound or self.path is None:
+            return
+        path = f"{self.path}{SUFFIX}"
+        size = os.path.getsize(path_of(self.path)) / (1 << 20)
+        if self.kept is None:
+            lines = lines_of(self.written)
+            yield f"{path} keeps {lines:,} rows ({size:.1f} MB) for the next run; --keep-rows 0 keeps none"
+        elif self.let_go > self.kept.facts.let_go:
+            lines = lines_of(self.written)
+            yield (f"{path} keeps the newest {lines:,} rows, as many as fit into {self.bound / (1 << 20):g} MB: "
+                   "older ones no longer count; --keep-rows SIZE sets the limit")
+
+    def remove(self) -> None:
+        """The model that is written has no rows."""
+        assert self.path is not None
+        settle(self.path, "")
+
+
+def keeping_of(o: TrainOptions, model: "Model | None", *, is_continued: bool) -> RowKeeping | None:
+    """What a run does about rows; None: nothing. is_continued: by --continue. DataError for rows that cannot be read.
+    """
+    if model is None:
+        bound = o.keep_rows if o.keep_rows is not None else BOUND if is_continued else 0
+        return RowKeeping(o.model, None, bound) if bound else None
+    if model.settings.algorithm != "gd" or model.merged or model.weights_only:
+        return None
+    assert o.initial is not None
+    kept, is_other = (None, False) if o.keep_rows == 0 else found_for(o.initial, model.digest)
+    n = model.counters.get("examples", 0)
+    if kept is None and not o.quiet and o.keep_rows is None and (model.chosen or is_other):
+        why = "is of another model" if is_other else "is not there"
+        say(f"{o.initial}{SUFFIX} {why}: the past counts as a summary, {n:,} examples; --keep-rows 64M keeps rows from "
+            "now on")
+    bound = kept.facts.bound if kept is not None and o.keep_rows is None else o.keep_rows or 0
+    found = RowKeeping(o.model, kept, bound, n if kept is None else kept.facts.before)
+    found.nights = [*nights_of(model.continued)]
+    return found
+
+
+def learning_settings(settings: Settings) -> Settings:
+    """Those with which `--algorithm auto` learns, from those of a model that it made."""
+    of_model = ("algorithm", "learning_rate", "normalize", "derived")
+    kept = {name: getattr(settings, name) for name in vars(settings) if name not in of_model}
+    return replace(Settings.of(AUTO.name), **kept)
+
+
+def with_options_of(model: "Model", o: TrainOptions) -> TrainOptions:
+    """The options of a run, with those of the run that made the model unless they are typed."""
+    words = model.typed
+    found = {name: of(words[words.index(option_name(name)) + 1]) for name, of in OF_RUN.items()
+             if name not in o.given and option_name(name) in words[:-1]}
+    return replace(o, **found, given=o.given | found.keys())
+
+
+def collected(job: Job, stack: ExitStack) -> RowSource:
+    """The rows of DATA as `--algorithm auto` learns them, of a run that learned them otherwise."""
+    source = source_of_kind(RowSource, job, BadLines(stack, skip=True))
+    source.derives = source.logs = source.may_be_table
+    source.open()
+    with source.batches(lambda: False) as batches:
+        for _ in batches:
+            pass
+    return source
+
+
+def _in_use(log: Sequence[NameOfLog], batches: Iterable[Batch]) -> list[NameOfLog]:
+    """The names of columns, and of the words that batches have."""
+    hashes = np.unique(np.concatenate([np.zeros(0, np.uint32), *(np.unique(np.asarray(b.hash)) for b in batches)]))
+    found = np.isin(np.array([hash for _, hash, _, _ in log], np.uint32), hashes).tolist()
+    return [name for name, is_used in zip(log, found, strict=True) if is_used or name[2] == len(name[3])]
+
+
+def _without(parts: "list[Part]", lines: int) -> Iterator[Part]:
+    """These parts without so many lines at the beginning. Neighbours that count the same become one."""
+    last: Part | None = None
+    for part in parts:
+        skipped, lines = min(lines, part.lines), max(lines - part.lines, 0)
+        left = part.lines - skipped
+        if last is not None and replace(last, lines=0) == replace(part, lines=0):
+            last = replace(last, lines=last.lines + left)
+        elif left:
+            if last is not None:
+                yield last
+            last = replace(part, lines=left)
+    if last is not None:
+        yield last

@@ -1,0 +1,253 @@
+"""The training of a night: the model that is continued predicts the new rows, and `--algorithm auto` learns these and
+the rows that were kept, which count as much as the new rows say."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vwlite.core.data.batch import Batch
+from vwlite.core.data.namespaces import Namespaces
+from vwlite.core.learn.evaluator import Evaluator
+from vwlite.core.learn.tally import Tally
+from vwlite.input.diagnostics import BadLine
+from vwlite.input.parsing import Parsed
+from vwlite.input.pipeline import parsed_batches
+from vwlite.model.header import COUNTERS
+from vwlite.output.results import Result
+from vwlite.output.text import shown
+from vwlite.prediction.scoring import Scoring
+from vwlite.records import record
+from vwlite.runs.notes import Notes, together
+from vwlite.runs.opened import applied
+from vwlite.runs.options import TrainOptions
+from vwlite.runs.run import BadLines
+from vwlite.training.nights.forgetting import FEWEST, Evidence, PastExamples, choose_past, confirmed
+from vwlite.training.nights.keeping import RowKeeping
+from vwlite.training.nights.source import RowSource
+from vwlite.training.trainer import Job, Listener, PassRow, Trainer
+from vwlite.training.trainers import source_of_kind, trainer_of
+
+if TYPE_CHECKING:
+    from vwlite.derived import Derived
+    from vwlite.model import Model
+
+LEARNED = ("passes_used", "derived", "loss_without_derived_features", "chosen", "features_in_the_table")
+LOSS, LOG_LOSS = 4, 5  # columns of Evaluator
+
+
+class _Forwarding(Listener):
+    """Tells the listener of a night what concerns it of the learning of all rows."""
+
+    def __init__(self, to: Listener) -> None:
+        self._to = to
+
+    @property
+    def bad_lines(self) -> int:  # type: ignore[override]
+        return self._to.bad_lines
+
+    def say(self, line: str) -> None:
+        self._to.say(line)
+
+    def on_bad(self, bad: list[BadLine]) -> None:
+        self._to.on_bad(bad)
+
+    def on_end_of_data(self) -> None:
+        self._to.on_end_of_data()
+
+    def on_pass(self, row: PassRow) -> None:
+        self._to.on_pass(row)
+
+    def ticking(self, text_at: Callable[[float], str]) -> AbstractContextManager[None]:
+        return self._to.ticking(text_at)
+
+
+class NightTrainer(Trainer):
+    """`learner` has the model that is continued, which predicts the new rows: the measures are of these predictions.
+    `learning` trains the new model."""
+
+    shows_rows = False
+    chooses_passes = True
+    source: RowSource
+
+    def __init__(
+        self, job: Job, source: RowSource, listener: Listener, keeping: RowKeeping, model: "Model", o: TrainOptions,
+        again: Callable[[], None],
+    ) -> None:
+        """o: the options as typed. again: called before DATA are read again."""
+        super().__init__(job._replace(before=model.counters), source, listener)
+        assert keeping.kept is not None and o.initial is not None
+        self._typed, self._model, self._keeping, self._again = o, model, keeping, again
+        writes = {name: path is not None for name, path in o.of_predictions.items()}
+        self._scoring = Scoring(applied(model, o.initial, job.data, written=writes), take_bad=lambda bad: None)
+        self.learner = self._scoring.learner
+        self._notes: Notes = ({}, [])
+        source.begin_with(keeping.kept, keeping.parts)
+        self.learning = trainer_of(job, source, _Forwarding(listener))
+
+    def stop(self) -> None:
+        super().stop()
+        self.learning.stop()
+
+    def run(self) -> None:
+        self._predict()
+        self._again()
+        self.source.read(self._take, lambda: self.stopped)
+        if self.stopped or not (self.has_learned or self._typed.allow_empty):
+            return
+        self._confirm()
+        self._choose_past()
+        if self.stopped:
+            return
+        self.learning.run()
+        self.settings, self.pass_number = self.learning.settings, 1
+        before, now = _products(self._model.settings.derived), _products(self.settings.derived)
+        self._keeping.pairs, self._keeping.words = len(now - before), self.source.new_words()
+
+    def _predict(self) -> None:
+        """Predict the new rows. DataError for columns that the model does not know, if it is to be."""
+        for parsed in self._parsed(self._scoring):
+            self._scoring.take(parsed)
+            self.listener.on_written(self.learner)
+        labels, _ = self._scoring.about_labels()
+        self._notes = self._scoring.notes(labels, self._typed.on_unknown)
+
+    def _parsed(self, scoring: Scoring) -> Iterator[Parsed]:
+        """The new rows as a model that predicts reads them. Bad lines are left out: `_take` gets them."""
+        data, parse = self.job.data, replace(scoring.parse, skip=True)
+        with parsed_batches(data.files, parse, stop=lambda: self.stopped, threads=data.threads) as batches:
+            yield from batches
+
+    def _take(self, parsed: Parsed) -> None:
+        """New rows were read to be learned."""
+        if self.names is not None:
+            self.names.take(parsed.names)
+        self.listener.on_read(parsed, self.learner.examples)
+
+    # --- what the past counts ----------------------------------------------------------------
+
+    def _confirm(self) -> None:
+        """If the run before has let the past count less, and there are enough new rows: the model without that goes on
+        if it predicts the new rows better, by a standard error."""
+        keeping = self._keeping
+        if not keeping.is_to_confirm or self.source.examples < FEWEST:
+            return
+        assert keeping.kept is not None
+        with self.listener.ticking(lambda seconds: f"comparing with what the past counted, {seconds:.0f} s"):
+            source = source_of_kind(RowSource, self.job, BadLines(ExitStack(), skip=True)).without_data()
+            source.begin_with(keeping.kept, [replace(part, counts=part.otherwise) for part in keeping.parts])
+            other = trainer_of(self.learning.job, source, Listener())
+            other.run()
+            if self.stopped:
+                return
+            d = self._losses(other.model()) - self._losses(self._model)
+        is_undone = float(d.sum()) < -sqrt(float(d @ d))
+        keeping.confirm(is_undone=is_undone)
+        evidence = _restored(keeping.otherwise if is_undone else keeping.evidence)
+        keeping.evidence = confirmed(evidence, is_undone).stored()
+
+    def _losses(self, model: "Model") -> Any:
+        """The loss of each new row, times its importance."""
+        assert self._typed.initial is not None
+        opened, found = applied(model, self._typed.initial, self.job.data), [np.zeros(0)]
+        evaluator = Evaluator(opened.learner)
+        scoring = Scoring(opened, evaluator, take_bad=lambda bad: None)
+        self._again()
+        for parsed in self._parsed(scoring):
+            rows = np.empty((len(parsed.batch), evaluator.width))
+            evaluator.into(rows)
+            scoring.take(parsed)
+            rows = rows[: evaluator.filled]
+            found.append(rows[:, 2] * rows[:, LOG_LOSS if self.settings.outputs.task == "classes" else LOSS])
+        return np.concatenate(found)
+
+    def _choose_past(self) -> None:
+        """Let the past count what the new rows say, or what was typed."""
+        keeping, model, source, past = self._keeping, self._model, self.source, self._typed.past
+        assert keeping.kept is not None
+        if past is None:
+            source.begin_with(keeping.kept, keeping.parts)
+            rows = PastExamples(model.settings, model.keys, model.weights, _Again(source.kept_batches),
+                                _Again(source.new_batches))
+            choice = choose_past(rows, _restored(keeping.evidence))
+            if choice.past < 1:
+                keeping.otherwise = keeping.evidence
+            keeping.evidence, keeping.nats, keeping.error = choice.evidence.stored(), choice.nats, choice.error
+            keeping.forget(choice.past)
+        else:
+            keeping.forget(past, is_given=True)
+        source.begin_with(keeping.kept, keeping.parts)
+
+    # --- the model ---------------------------------------------------------------------------
+
+    def _counted(self, interrupted: bool = False) -> tuple[int, float | None]:
+        return self.learning._counted(interrupted)
+
+    def model(self, *, interrupted: bool = False) -> "Model":
+        before = self.job.before
+        counters = {name: before.get(name, 0) + getattr(self.learner, name) for name in COUNTERS}
+        return replace(self.learning.model(interrupted=interrupted), counters=counters)
+
+    @property
+    def has_learned(self) -> bool:
+        return self.source.examples > 0
+
+    # --- what is said of it ------------------------------------------------------------------
+
+    @property
+    def held_tally(self) -> Tally | None:
+        return None
+
+    def results(self) -> list[Result]:
+        found, keeping = {r.key: r for r in self.learning.results()}, self._keeping
+        own = {r.key: r for r in super().results()}
+        rows = [Result("rows_before", keeping.lines), Result("past", keeping.past)]
+        return [*(own | {key: found[key] for key in LEARNED if key in found}).values(), *rows]
+
+    def more_for_report(self) -> dict[str, Any]:
+        return self.learning.more_for_report()
+
+    def judged_on(self) -> str:
+        return "on new rows before they were learned"
+
+    def about_model(self) -> Iterator[str]:
+        keeping = self._keeping
+        loss = keeping.nights[-2].loss if len(keeping.nights) > 1 else None
+        if loss is not None:
+            yield f"in the run before {shown(loss)}"
+        if keeping.past < 1 and self._typed.past is None:
+            yield (f"the past counts {keeping.past:g} of what it did: new rows are predicted better with less of it "
+                   f"(by {keeping.nats:,.0f} +- {keeping.error:,.0f} nats)")
+        found = (keeping.pairs, "pair"), (keeping.words, "word")
+        new = [f"{n:,} new {what}{'s' * (n > 1)}" for n, what in found if n]
+        counts = "" if keeping.weight == keeping.lines else f", which count as {keeping.weight:,.0f}"
+        yield (f"learned anew from {keeping.lines:,} rows of the runs before{counts}, and {self.source.examples:,} new "
+               f"ones{': ' * bool(new)}{', '.join(new)}")
+        yield from self.learning.about_model()
+
+    def notes(self, namespaces: Namespaces) -> Notes:
+        return together(self._notes, self.learning.notes(namespaces))
+
+
+@record(frozen=True)
+class _Again:
+    """Batches that can be read again."""
+
+    batches: Callable[[], Iterator[Batch]]
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self.batches()
+
+
+def _restored(evidence: dict[str, Any]) -> Evidence:
+    return Evidence.restored(evidence) if evidence else Evidence()
+
+
+def _products(derived: "Derived | None") -> set[frozenset[str]]:
+    """The columns of each pair and triple."""
+    if derived is None:
+        return set()
+    return {frozenset(derived.columns[c].full_name for c, _ in product) for product in derived.products}
