@@ -11,7 +11,7 @@ DEMO := build/demo
 
 .PHONY: help install demo try test test-long lint docs sanitize portable fuzz compat bench bench-quick bench-projection \
 	bench-dimension bench-sql compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge \
-	auto auto-scale auto-kinds auto-quick bench-against bench-serve soak wheel wheels release test-browser page-picture clean
+	auto auto-scale auto-kinds auto-quick continue bench-against bench-serve soak wheel wheels release test-browser page-picture clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -59,6 +59,8 @@ help:
 	@echo "make auto-kinds   the default on drawn tables of some 50 kinds, whose best loss is known, in tests/bench/AUTO.md"
 	@echo "                  (3 minutes; 1 minute without peers, which learn only new kinds); ONLY=WORDS prints the tables of"
 	@echo "                  kinds whose name has one of them, AGAINST=FILE compares with an earlier auto_kinds.json"
+	@echo "make continue     models that are continued each night, beside models of all days, in tests/bench/AUTO.md"
+	@echo "                  (40 minutes); SETS=FOLDER as above, ONLY=NAMES prints some rows"
 	@echo "make auto-quick   the same on small data: does it work?"
 	@echo "make wheel        wheel and source archive in dist/, each tried in an empty environment"
 	@echo "make install      only the virtual environment .venv with vwlite in it"
@@ -256,6 +258,10 @@ auto-scale: $(BENCH)
 
 auto-kinds: $(BENCH)
 	.bench/venv/bin/python tests/bench/auto_kinds.py $(if $(AGAINST),--against "$(AGAINST)") \
+		$(if $(ONLY),--only "$(ONLY)",--results tests/bench/AUTO.md)
+
+continue: $(BENCH)
+	.bench/venv/bin/python tests/bench/nights.py $(if $(SETS),--data "$(SETS)") \
 		$(if $(ONLY),--only "$(ONLY)",--results tests/bench/AUTO.md)
 
 auto-quick: $(BENCH)
