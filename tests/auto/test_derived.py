@@ -337,8 +337,8 @@ def test_numbers_with_a_smooth_effect_are_no_names(vwlite, tmp_path):
     data = of_shops(tmp_path, "by visits")
     said = vwlite("train", data, "--label", "y", "--drop", "shop", "--derive", "curves", "-m", tmp_path / "m")
     assert "by itself" not in said.err
-    derived = read_model(tmp_path / "m").settings.derived
-    assert derived is None or all(len(c.knots[CURVE]) <= 65 for c in derived.columns)
+    model = read_model(tmp_path / "m")
+    assert model.settings.derived is None or model.chosen["mean of models with"]["no derived features"] > 0.5
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])

@@ -17,7 +17,7 @@ from vwlite.core.solve.solver import Solver
 from vwlite.help.algorithms import SOLVERS_FOLLOW, WIDTH, defaults
 from vwlite.options.spec import option_name
 from vwlite.solving.solve import solver_class
-from vwlite.training.auto import amounts, derive, grid, rare, rescaled, selection, times
+from vwlite.training.auto import amounts, derive, grid, mean_model, rare, rescaled, selection, times
 
 ROOT = Path(__file__).parents[2]
 FLAGS = {"--average", "--nonnegative"}  # options without a value
@@ -234,5 +234,7 @@ def test_the_page_of_auto_has_the_limits_of_the_program(vwlite):
         f"more than {rescaled.HEAVY:.0f} interquartile ranges", f"at least {rescaled.SENTINEL:.0%}".replace("%", " %"),
         f"of {times.COMPARED:,} drawn rows", f"fewer than {rare.FEWEST_RARE:,} of the rarer one",
         f"Up to {derive.FEW_ROWS:,} rows, if a column has another scale",
+        f"Below {grid.FEW_FOR_STAGES:,} rows, whose losses", f"{mean_model.AHEAD:.0f} are subtracted for the model",
+        f"with a weight below {number(mean_model.LEAST_WEIGHT)} are left out",
     ):
         assert said in page

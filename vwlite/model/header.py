@@ -64,7 +64,7 @@ CHOSEN: dict[str, Any] = {
     "passes": int, "weights": dict, "loss without derived features": float, "offsets": tuple[float, ...],
     "columns": int, "sparse": float, "best loss": float, "largest gain": float, "kept": float, "nonzero weights": int,
     "l1": float, "learning rate": float, "losses": dict,
-    "losses with features of model": dict,
+    "losses with features of model": dict, "mean of models with": dict,
 }
 # The keys in JSON of what models spell otherwise, in `chosen` and `passes`.
 _KEYS = {name: name.replace(" ", "_") for name in CHOSEN} | {"out-of-fold": "out_of_fold"}

@@ -51,6 +51,7 @@ from vwlite.hashing import absent_hash, namespace_hash
 from vwlite.records import record
 from vwlite.training.auto.auto_data import AutoData
 from vwlite.training.auto.data import Batches
+from vwlite.training.auto.mean_model import MeanModel, can_be_mean, members_of
 from vwlite.training.auto.race import FEW_PASSES, Race
 from vwlite.training.auto.rare import Mask, with_rare
 from vwlite.training.auto.rescaled import Scale, with_rescaled, without_shared_keys
@@ -194,14 +195,27 @@ class Stages:
         self.codes: Codes | None = None
         self._keys = next((c.kept.keys for c in race.candidates if c.kept is not None), ())
         self._best, self._validates = race, race.data.validation is not None
+        self._of_table: list[Screened] = []
+        self._all: list[Race] = []  # the stages that were learned
+        self._averages = followed_by is None and not texts and can_be_mean(race)
         folds = race.selection.folds_in_file if race.selection is not None and not self._validates else None
         self._learned = ScreenedRows.of(race.data, race.data.summary, folds)
         self._judged = ScreenedRows.of(race.data, race.data.judged) if self._validates else self._learned
 
-    def run(self, kinds: str, most_pairs: int) -> Race:
-        """Try the stages; returns the race of the best one. kinds: the value of --derive."""
+    def run(self, kinds: str, most_pairs: int) -> tuple[Race, MeanModel | None]:
+        """Try the stages; returns the race of the best one, and the mean of it and others, if it is the model. kinds:
+        the value of --derive."""
         self._try(kinds, most_pairs)
-        return self._best
+        if not self._averages or self._stopped or not self._all:
+            return self._best, None
+        members = members_of(self._race, self._all, self._judged)
+        order = {c.column.full_name: i for i, c in enumerate(self._of_table)}
+        mean = MeanModel(members, self._judged, order) if len(members) > 1 else None
+        best = members[0].race if mean is None else mean.main
+        for race in (self._race, *self._all):
+            if race is not best:
+                _free(race, keeps_models=mean is not None)
+        return best, mean
 
     def curves(self) -> Derived | None:
         """Curves of all numbers; None if no column has numbers."""
@@ -209,7 +223,7 @@ class Stages:
         return Derived(found) if found else None
 
     def _try(self, kinds: str, most_pairs: int) -> None:
-        columns = self._columns()
+        self._of_table = columns = self._columns()
         numbers = _curves_of(columns)
         if not numbers and len(columns) < 2 and not self._texts:
             return
@@ -495,6 +509,7 @@ class Stages:
         assert drawn is not None
         self._race.stages.append(stage)
         stage.learn(drawn.examples, FEW_PASSES)
+        self._all.append(stage)
         return stage
 
     def _derived(self, columns: tuple[Column, ...], products: Products) -> Derived:
@@ -505,9 +520,8 @@ class Stages:
         if self._stopped or stage is self._best:
             return
         other, self._best = (self._best, stage) if self._is_better(stage, self._best, errors) else (stage, self._best)
-        if not self._validates:
-            for c in other.candidates:
-                c.lanes = c.kept = None  # only its predictions are used later
+        if not self._validates and not self._averages:
+            _free(other)
 
     def _is_better(self, one: Race, other: Race, errors: float = ERRORS) -> bool:
         """Whether a race is significantly better than another."""
@@ -520,6 +534,12 @@ class Stages:
     def _losses(self, stage: Race) -> Any:
         """The out-of-fold loss of each row."""
         return stage.data.row_losses(stage.scores(), self._judged.labels)
+
+
+def _free(race: Race, *, keeps_models: bool = False) -> None:
+    """Free the memory of a race of which only predictions, or these and its models, are used later."""
+    for c in race.candidates:
+        c.lanes, c.kept = None, c.kept if keeps_models else None
 
 
 def _derived_of(columns: Sequence[Screened], products: Products) -> tuple[tuple[Column, ...], Products]:

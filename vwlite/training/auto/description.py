@@ -46,7 +46,8 @@ class Description:
             "normalize": self.best.name, "pass": result.number, "passes": self._outcome.passes_used,
             "weights": by_column(self.best.rates, result.u), "loss": result.loss * scale, "loss is": self._loss_is,
         } | ({"loss without derived features": self._features.without} if has_both else {}) | (
-            {"offsets": list(result.offsets)} if result.offsets else {})
+            {"offsets": list(result.offsets)} if result.offsets else {}) | (
+            {"mean of models with": dict(self._features.mean)} if self._features.mean else {})
 
     def in_words(self) -> str:
         """The choice as a sentence, with its loss and that of the best constant."""
@@ -101,9 +102,15 @@ class Description:
             if self._features.with_first is not None:
                 which = "the first" if self._data.stream is not None else "a sample of"
                 loss += f" on {which} {self._features.derived_by:,} rows {shown(self._features.with_first)},"
-            yield f"features: {derived.summary()}; {loss} without them {shown(self._features.without)}"
+            yield f"features: {derived.summary()}; {loss} without them {shown(self._features.without)}{self._of_mean}"
         elif self._features.tried and is_whole:
             yield f"features: as given; {' and '.join(self._features.tried)} do not help"
+
+    @property
+    def _of_mean(self) -> str:
+        """The weights of the models whose mean it is."""
+        each = (f"{name} ({weight:.2f})" for name, weight in self._features.mean.items())
+        return f"; the mean of models with {', '.join(each)}" if self._features.mean else ""
 
     def judged_on(self) -> str:
         if self._data.validation is not None:

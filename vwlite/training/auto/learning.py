@@ -100,7 +100,7 @@ class StageLearning:
         """
         race, o = self._race, self._race.options
         stages = stages_of(race, self._batches, followed_by)
-        best = stages.run(o.derive, PAIRS if o.pairs is None else o.pairs)
+        best, mean = stages.run(o.derive, PAIRS if o.pairs is None else o.pairs)
         groups = stages.groups if not race.stopped else None
         notes = [*about_sentinels(stages.sentinels), *self._about_codes(stages.codes)]
         notes += self._about_groups(best, groups) if groups is not None else ()
@@ -114,7 +114,10 @@ class StageLearning:
             best.learn_more()
         else:
             features = replace(features, with_first=race.shown_loss(best.best))
-        return replace(best.outcome(), features=features, on_sample=race.on_sample)
+        outcome = best.outcome()
+        if mean is not None and not race.stopped and (of_mean := mean.outcome()) is not None:
+            outcome, features = of_mean, replace(features, mean=mean.weights)
+        return replace(outcome, features=features, on_sample=race.on_sample)
 
     def _about_codes(self, codes: "Codes | None") -> Iterator[str]:
         """A note on whole numbers that may be names."""

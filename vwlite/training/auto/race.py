@@ -2,7 +2,7 @@
 
 import time
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from itertools import compress, cycle
@@ -54,6 +54,7 @@ class Features:
     without: float | None = None  # the loss without derived features; None: the model has none
     with_first: float | None = None  # the loss with derived features on a sample; None: there was no sample
     derived_by: int = 0  # the number of rows of the sample
+    mean: Mapping[str, float] = field(default_factory=dict)  # the weights of models by their features; empty: one model
 
 
 @record(frozen=True)
