@@ -64,11 +64,15 @@ class Found:
             k: next((c.predictions for c in m.race.candidates if m.candidate and c.name == m.candidate.name), None)
             for k, m in enumerate(mean.members) if m.race is not race}
         self.order = np.array(race.selection.order)
-        self.ahead = [mean_model.AHEAD * (not m.race.data.settings.derived.columns) for m in mean.members]
+        self.ahead = [mean_model.AHEAD * is_simple(m.race.data.settings.derived) for m in mean.members]
         self.scores = scores_of(race, outcome.best, of_mean)
         self.expected = sum(
             m.weight * scores_of(m.race, m.race.best if m.race is race else m.candidate, m.race.data)
             for m in mean.members)
+
+
+def is_simple(derived):
+    return not derived.products and not any(getattr(c, "hats", False) for c in derived.columns)
 
 
 def scores_of(race, candidate, data):
@@ -136,7 +140,8 @@ def test_models_with_little_weight_are_left_out():
         assert mean_model._large(members, rows) == pytest.approx(w / w.sum())
 
 
-@pytest.mark.parametrize("options", [["--bits", "20"], ["-q", "::"], ["--noconstant"], ["--validate"]])
+@pytest.mark.parametrize(
+    "options", [["--bits", "20"], ["-q", "::"], ["--noconstant"], ["--validate"], ["--normalize", "l2"]])
 def test_where_there_is_no_mean(vwlite, tmp_path, found, options):
     data = written(tmp_path / "d.csv", NAMES, rows_of("band", 0))
     more = [data] if options == ["--validate"] else []

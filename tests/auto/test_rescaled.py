@@ -201,7 +201,7 @@ def test_a_sentinel_is_learned_like_a_missing_number(vwlite, tmp_path, seed):
                 "NA,-999 reads it so" in found.err) == (name == "sentinel")
         losses.append(loss_on(vwlite, tmp_path / name, test))
     assert losses[1] == pytest.approx(losses[0], abs=0.02)
-    assert losses[0] < with_means_and_indicators(200, 10 * seed) + 0.02
+    assert losses[0] < with_means_and_indicators(200, 10 * seed) + 0.04
 
 
 def with_means_and_indicators(n, seed):

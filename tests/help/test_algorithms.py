@@ -234,7 +234,7 @@ def test_the_page_of_auto_has_the_limits_of_the_program(vwlite):
         f"more than {rescaled.HEAVY:.0f} interquartile ranges", f"at least {rescaled.SENTINEL:.0%}".replace("%", " %"),
         f"of {times.COMPARED:,} drawn rows", f"fewer than {rare.FEWEST_RARE:,} of the rarer one",
         f"Up to {derive.FEW_ROWS:,} rows, if a column has another scale",
-        f"Below {grid.FEW_FOR_STAGES:,} rows, whose losses", f"{mean_model.AHEAD:.0f} are subtracted for the model",
+        f"Below {grid.FEW_FOR_STAGES:,} rows, whose losses", f"{mean_model.AHEAD:.0f} are subtracted for models",
         f"with a weight below {number(mean_model.LEAST_WEIGHT)} are left out",
     ):
         assert said in page

@@ -168,7 +168,7 @@ def test_the_model_is_that_of_its_loss(vwlite, tmp_path):
     for name in "mts":
         predicted = np.array(vwlite("predict", "-m", tmp_path / name, new).out.split(), float)
         errors[name] = ((predicted - drawn(300, 7)[2]) ** 2).mean()
-    assert errors["m"] == errors["t"] < 0.9 * errors["s"]
+    assert errors["m"] == errors["t"] < 0.95 * errors["s"]
     rows = [{"model": f"m{a}", "size": b} for a, b, _ in zip(*drawn(300, 7), strict=True)]
     again = ((load_model(tmp_path / "m").predict(rows) - drawn(300, 7)[2]) ** 2).mean()
     assert again == pytest.approx(errors["m"], rel=1e-3)

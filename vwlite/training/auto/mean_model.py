@@ -33,7 +33,7 @@ from vwlite.training.auto.selection import CENTERED, COLUMNS, FOLDS, STATE, Grid
 if TYPE_CHECKING:
     from vwlite.training.auto.derive import ScreenedRows
 
-AHEAD = 4.0  # nats that the sum of losses of the model without derived features counts less: it is the simplest one
+AHEAD = 4.0  # nats that the sum of losses of a model with no more features than the columns counts less
 LEAST_WEIGHT = 0.1  # models with less are left out
 LINEAR = ("none", *CENTERED)  # normalizations with which a score is linear in the values: others cannot be in a mean
 SMALLEST = 1e-300
@@ -59,6 +59,12 @@ class Member:
         return Member(race, candidate, np.asarray(race.data.row_losses(found.scores, rows.labels)))
 
     @property
+    def is_simple(self) -> bool:
+        """Whether it has neither hats nor products."""
+        derived = self.race.data.settings.derived or Derived()
+        return not (derived.products or any(isinstance(c, NumberColumn) and c.hats for c in derived.columns))
+
+    @property
     def scores(self) -> Any:
         """Those out of fold, in the order of the file."""
         data, c = self.race.data, self.candidate
@@ -76,6 +82,7 @@ def can_be_mean(race: Race) -> bool:
     data, s, selection = race.data, race.data.settings, race.selection
     is_judged_by_folds = selection is not None and not selection.holds_out and data.validation is None
     is_plain = s.constant and s.bits == KEY_BITS and not (s.crosses or s.interactions)
+    is_plain = is_plain and data.options.typed.get("normalize", "none") == "none"
     return is_judged_by_folds and is_plain and data.width == 1 and data.summary.examples < FEW_FOR_STAGES
 
 
@@ -111,7 +118,7 @@ def weights_of(members: Sequence[Member], rows: "ScreenedRows", which: Any) -> A
     means = np.array([m.losses @ h for m in members]) / max(h.sum(), SMALLEST)
     if data.settings.loss != "logistic":
         means = np.log(np.maximum(means, SMALLEST)) / 2
-    found = (AHEAD * np.array([not _has_columns(m) for m in members]) - n * (means - means.min())) / 2
+    found = (AHEAD * np.array([m.is_simple for m in members]) - n * (means - means.min())) / 2
     found = np.exp(found - found.max())
     return found / found.sum()
 
