@@ -222,6 +222,29 @@ def test_the_loss_of_a_table_that_is_sorted_is_that_of_new_rows(vwlite, tmp_path
     assert abs(losses.mean() - reported) < 3 * losses.std() * (1 / 3000 + 1 / FRESH) ** 0.5
 
 
+def test_the_loss_of_classes_with_many_words_is_that_of_new_rows(vwlite, tmp_path, monkeypatch):
+    """A model of half of the rows would be much worse: with two folds the mean difference is .10."""
+    monkeypatch.chdir(tmp_path)
+    n, words, differences = 1000, 300, []
+    for seed in range(3):
+        rng = RNG([seed, n])
+        weights = 1.2 * rng.normal(size=(words, 3))
+        texts = [rng.choice(words, 8, replace=False) for _ in range(n + FRESH)]
+        p = np.exp([weights[text].sum(axis=0) for text in texts])
+        p /= p.sum(axis=1, keepdims=True)
+        labels = [1 + rng.choice(3, p=row) for row in p]
+        lines = [f"{y} | " + " ".join(f"w{j}" for j in text) for y, text in zip(labels, texts, strict=True)]
+        Path("train.vw").write_text("\n".join(lines[:n]) + "\n")
+        Path("fresh.vw").write_text("\n".join(lines[n:]) + "\n")
+        done = vwlite("train", "train.vw", "--oaa", "3", "-m", "m")
+        reported = float(done.err.partition("out-of-fold log loss = ")[2].split()[0])
+        vwlite("predict", "fresh.vw", "-m", "m", "-r", "p", "--quiet")
+        scores = np.array([[float(x.split(":")[1]) for x in line.split() if ":" in x] for line in open("p")])
+        losses = np.log(np.exp(scores).sum(axis=1)) - (p[n:] * scores).sum(axis=1)
+        differences.append(reported - losses.mean())
+    assert 0 < np.mean(differences) < 0.085, differences
+
+
 # --- the last check ------------------------------------------------------------------------------------------
 
 

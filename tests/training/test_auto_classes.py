@@ -9,7 +9,7 @@ from test_auto import report_of, write
 
 from vwlite.model.header import check_header, in_json
 from vwlite.model.read import read_model
-from vwlite.training.auto import selection
+from vwlite.training.auto import class_trainer, classes, selection
 
 CLASSES = 4
 AUTO = ("--algorithm", "auto", "--oaa", str(CLASSES))
@@ -420,6 +420,51 @@ def test_large_data_have_a_short_race_and_many_classes_half_of_the_lanes(vwlite,
     for name in first:
         is_near = least_until(report, name, 2) <= 1.001 * least_of_two
         assert is_near or not any(c["normalize"] == name and c["pass"] > 2 for c in report["candidates"])
+
+
+FEW_KINDS = [("gd", 1), ("nsgd", 64)]
+KINDS = [("gd", 1), ("gd", 8), ("nsgd", 2), ("nsgd", 32)]
+
+
+@pytest.mark.parametrize(
+    ("large", "few", "many", "folds", "kinds"),
+    [
+        (401, 20, 20, 4, KINDS),  # few examples
+        (400, 19, 20, 2, KINDS),  # 400 are 20 for each of 20 features
+        (400, 20, 20, 4, FEW_KINDS),  # and the intercept is the 21st one
+        (400, 20, 2, 2, FEW_KINDS),  # many classes
+    ],
+)
+def test_folds_and_lanes(vwlite, tmp_path, monkeypatch, large, few, many, folds, kinds):
+    """Copies share a fold and a half, all halves have examples of all folds, and each lane learns the other folds."""
+    monkeypatch.setattr(classes, "MANY", many)
+    monkeypatch.setattr(classes, "SHORT_RACE_FROM", large)
+    monkeypatch.setattr(class_trainer, "SHORT_RACE_FROM", large)
+    monkeypatch.setattr(class_trainer, "FEW_FOR_FEATURES", few)
+    found, of_lanes = [], []
+
+    class Watched(classes.ClassSelection):
+        def __init__(self, *given, **how):
+            super().__init__(*given, **how)
+            found.append(self)
+
+    class Lanes(class_trainer.Lanes):
+        def __init__(self, loss, expander, rates, folds, *given, **how):
+            of_lanes.append((folds, rates))
+
+    monkeypatch.setattr(class_trainer, "ClassSelection", Watched)
+    monkeypatch.setattr(class_trainer, "Lanes", Lanes)
+    lines = lines_of(300)
+    vwlite("train", write(tmp_path / "train.vw", lines + lines[:100]), *AUTO, "-m", tmp_path / "m")
+    selection, rates = found[0], [float(rate) for _, rate in kinds]
+    assert {(f, tuple(filter(None, r))) for f, r in of_lanes} == {(folds, tuple(rates))}
+    number = dict(zip(selection.order, range(400), strict=True))
+    assert {*selection.folds} == {*range(folds)}
+    assert all(selection.folds[number[i]] == selection.folds[number[i + 300]] for i in range(100))
+    for half in selection._halves:
+        assert {fold for fold, inside in zip(selection.folds, half, strict=True) if inside} == {*range(folds)}
+        assert all(half[number[i]] == half[number[i + 300]] for i in range(100))
+    assert all(a + b == 1 for a, b in zip(*selection._halves, strict=True))
 
 
 def test_a_model_of_many_classes_goes_on(vwlite, tmp_path, monkeypatch):

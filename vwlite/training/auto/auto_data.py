@@ -109,6 +109,7 @@ class AutoData:
     """The examples as far as they are known, and how their labels are scaled for learning."""
 
     summary: DataSummary  # of all examples that can be learned; for a stream, of the first ones
+    given: DataSummary | None = None  # if features are derived: the summary without them
     sample: DataSummary | None = None  # for a stream: of a sample of all its examples
     stream: Stream | None = None  # counts all examples of a stream
     validation: Drawn | None = None  # the file of --validate
@@ -431,5 +432,5 @@ def with_derived(data: AutoData, derived: "Derived") -> AutoData:
     """The same data with these features, without notes and with an empty summary."""
     found = copy(data)
     found.hints, found.settings = [], replace(data.settings, derived=derived)
-    found.summary = found.new_summary()
+    found.given, found.summary = data.given or data.summary, found.new_summary()
     return found

@@ -15,8 +15,9 @@ from vwlite.output.results import Result
 from vwlite.runs.baseline import LARGEST_SCORE
 from vwlite.training.auto.auto_data import ClassData
 from vwlite.training.auto.classes import (
-    FOLDS,
-    RATES_OF_MANY,
+    FEW_FOLDS,
+    FEW_FOR_FEATURES,
+    FEW_RATES,
     SHORT_RACE_FROM,
     ClassSelection,
     are_many_classes,
@@ -25,7 +26,7 @@ from vwlite.training.auto.classes import (
 from vwlite.training.auto.grid import Grid
 from vwlite.training.auto.loader import ModelLoader
 from vwlite.training.auto.model import WeightScale, constant_keys, constant_score_state, score_state_of
-from vwlite.training.auto.selection import Drawn, GridCandidate, Selection
+from vwlite.training.auto.selection import FOLDS, Drawn, GridCandidate, Selection
 from vwlite.training.auto.trainer import AutoTrainer
 from vwlite.training.trainer import Job
 
@@ -40,28 +41,42 @@ class ClassGrid(Grid):
         return are_many_classes(self.data.width, self.data.summary.examples)
 
     @property
+    def _is_wide(self) -> bool:
+        """Whether a model of half of the examples is worse, as each feature has few of them. Those that were derived do
+        not count: stages are compared with the same folds."""
+        data, known = self.data, self.data.given or self.data.summary
+        has_passes = data.validation is None and not data.is_large and not self._has_many_classes
+        return has_passes and bool(known.features * FEW_FOR_FEATURES > known.examples)
+
+    @property
+    def _has_few_rates(self) -> bool:
+        return self._has_many_classes or (self.ends_early and self._is_wide)
+
+    @property
     def rates(self) -> Sequence[float]:
-        return RATES_OF_MANY if self._has_many_classes else super().rates
+        return FEW_RATES if self._has_few_rates else super().rates
 
     @property
     def ends_early(self) -> bool:
         return bool(self.data.summary.examples >= SHORT_RACE_FROM)
 
     def folds(self, holds_out: bool) -> int:
-        return FOLDS if self.data.validation is None else 1
+        if self.data.validation is not None:
+            return 1
+        return FOLDS if self._is_wide or not self.ends_early else FEW_FOLDS
 
     def bytes_needed(self, folds: int) -> int:
         """Memory of the lanes of a candidate, its predictions, and the state of two passes."""
         data, classes = self.data, self.data.lane_classes
         predicted = 2 * 8 * data.width * (data.validation or data).summary.examples
         kept = KEPT * data.summary.features * classes  # the state of a pass that replaces the best one
-        return lanes_need(data.summary.features, folds, classes, halved=self._has_many_classes) + predicted + kept
+        return lanes_need(data.summary.features, folds, classes, halved=self._has_few_rates) + predicted + kept
 
     def _selection(self, drawn: Drawn, **how: bool) -> Selection:
         data = self.data
         return ClassSelection(
-            make_loss(data.settings), drawn, data.validation, classes=data.lane_classes, named=data.width,
-            has_offsets=data.settings.constant, **how,
+            make_loss(data.settings), drawn, data.validation, folds=self.folds(False), rates=self.rates,
+            classes=data.lane_classes, named=data.width, has_offsets=data.settings.constant, **how,
         )
 
     def lanes(self, name: str, folds: int) -> Lanes:

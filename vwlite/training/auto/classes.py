@@ -2,21 +2,35 @@
 
 from array import array
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from vwlite.core.auto.folds import folds_of
 from vwlite.core.auto.screening import row_log_losses
 from vwlite.core.auto.softmax_stack import ClassScored
+from vwlite.core.auto.stack import folds_in_order
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.losses import Loss
 from vwlite.model.learners import slots_of
 from vwlite.training.auto.model import ScoreState
-from vwlite.training.auto.selection import COLUMNS, KINDS, Drawn, GridCandidate, LabelScale, Selection
+from vwlite.training.auto.selection import (
+    COLUMNS,
+    FOLDS,
+    IS_FIRST,
+    KINDS,
+    Drawn,
+    GridCandidate,
+    LabelScale,
+    Selection,
+)
 
-FOLDS = 2
-SHORT_RACE_FROM = 5000  # examples; passes end early then, too
+FEW_FOLDS = 2  # of many examples, as each class has lanes for each fold
+OTHER_SEED = 1  # the halves of the stack do not depend on the folds
+SHORT_RACE_FROM = 5000  # examples; passes end early then, too, and there are fewer folds, or lanes
 SHORT_RACE = {1: 1.005, 2: 1.001}
 MANY = 20  # classes; with more, large data have fewer lanes and no offsets
-RATES_OF_MANY = (1.0, 0.0, 0.0, 64.0)
+FEW_FOR_FEATURES = 20  # examples for each feature, with which the loss still falls with more examples
+FEW_RATES = (1.0, 0.0, 0.0, 64.0)
 
 
 def are_many_classes(classes: int, examples: int) -> bool:
@@ -27,26 +41,41 @@ def are_many_classes(classes: int, examples: int) -> bool:
 class ClassSelection(Selection):
     """The race of the candidates. A prediction is a row of scores, one for each class.
 
-    classes: the number of classes that lanes learn. named: how many of them, the first ones, have a name; the others
-    take no part in the softmax. has_offsets: whether the stack has an offset for each class, unless they are many.
+    folds: those of the lanes. rates: of the lanes; 0: there is none. classes: the number of classes that lanes learn.
+    named: how many of them, the first ones, have a name; the others take no part in the softmax. has_offsets: whether
+    the stack has an offset for each class, unless they are many.
     """
 
     def __init__(
-        self, loss: Loss, data: Drawn, validation: Drawn | None, *, classes: int, named: int, has_offsets: bool,
-        ends_early: bool, is_large: bool, **how: bool,
+        self, loss: Loss, data: Drawn, validation: Drawn | None, *, folds: int, rates: Sequence[float], classes: int,
+        named: int, has_offsets: bool, ends_early: bool, is_large: bool, **how: bool,
     ) -> None:
         self.has_many = are_many_classes(named, data.summary.examples)
-        self._which: list[int] | None = None
-        if self.has_many:
-            self._which = [c for c in range(COLUMNS) if RATES_OF_MANY[c % KINDS]]
+        self._which = None if all(rates) else [c for c in range(COLUMNS) if rates[c % KINDS]]
         self.classes, self._named, self._has_offsets = classes, named, has_offsets and not self.has_many
         super().__init__(loss, LabelScale(), data, validation, ends_early=ends_early, is_large=is_large, **how)
         if ends_early and not is_large:
             self.race = SHORT_RACE
         if validation is None and not self.holds_out:
-            # A stack is fitted to one half and scored on the other. Each half has examples of both folds, because the
-            # offsets depend on the lanes of both.
-            self.folds = self._judged_folds = bytearray(fold % FOLDS for fold in self.folds)
+            # A stack is fitted to one half and scored on the other. Each half has examples of all folds, because the
+            # offsets depend on the lanes of all.
+            if folds < FOLDS:
+                self.folds = self._judged_folds = bytearray(fold % folds for fold in self.folds)
+            elif not data.summary.grouped and data.groups is None:
+                self._halve(data)
+
+    def _halve(self, data: Drawn) -> None:
+        """Set the halves of the stack, which copies do not divide."""
+        known = data.summary
+        found, drawn = bytearray(known.examples), bytearray(len(self._y))
+        folds_of(known.contents, known.feature_counts, known.labels, found, 2, OTHER_SEED)
+        folds_in_order(found, data.examples.order, drawn)
+        first, second = drawn.translate(IS_FIRST), drawn
+        if not (any(first) and any(second)):
+            return
+        self._halves = first, second
+        nests = ((nest, both(nest.rest, first), both(nest.rest, second)) for nest in self._nests)
+        self._nests = [replace(nest, halves=(a, b) if any(a) and any(b) else nest.halves) for nest, a, b in nests]
 
     def _scored(self, c: GridCandidate) -> ClassScored:
         assert c.lanes is not None
@@ -76,6 +105,11 @@ class ClassSelection(Selection):
         count = len(out) // self.width
         ones = array("d", [1.0]) * count
         self._of(scores, count, ones, ones).predictions(u, out)
+
+
+def both(one: bytes | bytearray, other: bytes | bytearray) -> bytearray:
+    """A mask of the examples that two masks have."""
+    return bytearray(a & b for a, b in zip(one, other, strict=True))
 
 
 def load_score_states(learner: Learner, keys: Any, parts: Sequence[ScoreState], low: float, high: float) -> list[float]:
