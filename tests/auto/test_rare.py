@@ -12,8 +12,8 @@ from vwlite.core.data.normalize import Normalizer
 from vwlite.model.learners import make_expander
 from vwlite.training.auto import rare
 from vwlite.training.auto.data import Batches, DrawnExamples
-from vwlite.training.auto.derive import ScreenedRows
 from vwlite.training.auto.rare import sample_of, with_rare
+from vwlite.training.auto.screened_rows import ScreenedRows
 
 
 def defined(labels, first, fewest):

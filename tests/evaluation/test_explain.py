@@ -21,9 +21,9 @@ from vwlite.evaluation.worst import Worst
 from vwlite.input.pipeline import parsed_batches
 from vwlite.inspection.weights_of_data import WeightsOfData
 from vwlite.model import read_model
-from vwlite.prediction.scoring import Scoring
 from vwlite.runs.opened import opened
 from vwlite.runs.options import ModelOptions
+from vwlite.runs.scoring import Scoring
 
 DATA = Path(__file__).parents[2] / "data"
 GOLDEN = [path for path in sorted((Path(__file__).parents[1] / "golden").glob("*/*.json"))

@@ -1,4 +1,4 @@
-"""Nights: models that are learned anew from the rows that were kept and the new ones."""
+"""Nights: models that are learned again from the rows that were kept and the new ones."""
 
 import csv
 import io
@@ -235,7 +235,7 @@ def test_rows_whose_model_got_its_name_first(vwlite, write):
     digest = read_model("M").digest
     os.rename("M.rows", f"M.rows.{digest[:16]}")
     Path("M.rows.0123456789abcdef").write_bytes(b"of a run that was killed")
-    assert "learned anew from 150 rows" in night().err
+    assert "learned again from 150 rows" in night().err
     assert Path("M.rows").exists() and not unsettled()
 
 
@@ -257,7 +257,7 @@ def test_rows_are_counted_from_when_they_were_kept(vwlite, write):
     kept, _ = found_for("M", read_model("M").digest)
     assert (kept.facts.before, kept.facts.lines) == (150, 150)
     third = write("two words", "third", [2])
-    assert "learned anew from 150 rows" in vwlite("train", "--continue", "M", third, "--label", "two").err
+    assert "learned again from 150 rows" in vwlite("train", "--continue", "M", third, "--label", "two").err
     vwlite("train", write("two words", "all", [1, 2]), "--label", "two", "-m", "one", "--quiet")
     assert vwlite("weights", "M").out == vwlite("weights", "one").out
 
@@ -275,7 +275,7 @@ def test_names_are_given_to_a_model_with_its_rows(vwlite, write):
     data = write("VW text", "first", [0])
     vwlite("train", "--continue", "M", data, "--quiet")
     vwlite("names", "M", data, "-o", "M", "--quiet")
-    assert "learned anew from 150 rows" in vwlite("train", "--continue", "M", write("VW text", "second", [1])).err
+    assert "learned again from 150 rows" in vwlite("train", "--continue", "M", write("VW text", "second", [1])).err
 
 
 def test_a_limit_by_the_run_before(vwlite, write):

@@ -10,8 +10,8 @@ from running import GD
 from vwlite.hashing import namespace_hash
 from vwlite.input.pipeline import parsed_batches
 from vwlite.model import read_model
-from vwlite.prediction.scoring import Scoring
 from vwlite.runs.opened import Opened
+from vwlite.runs.scoring import Scoring
 
 LEARN = (*GD, "--loss", "logistic", "--quiet")
 

@@ -98,7 +98,7 @@ def test_a_model_that_is_not_good_enough_is_not_written(vwlite, days, check, sai
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--fail-if", "brier<1"), "there is no measure brier; there are average_loss, accuracy, log_loss, mse"),
+        (("--fail-if", "brier<1"), "there is no measure brier; there are average_loss, loss, accuracy, log_loss"),
         (("--model", "M"), "--continue and --model cannot be used together"),
         (("--checkpoint-every", "10"), "--continue and --checkpoint-every cannot be used together"),
     ],
@@ -121,7 +121,8 @@ def test_an_empty_day_is_too_few_examples(vwlite, days):
 def test_lines_for_logs(vwlite, days):
     words = ("train", "--continue", "M", "--label", "clicked", "--on-error", "skip")
     found = vwlite(*words, "day1.csv", "--log-format", "line").err.splitlines()
-    assert [line.partition(":")[0] for line in found] == ["note", "finished run"] and " auc = 0." in found[-1]
+    assert [line.partition(":")[0] for line in found] == ["note", "finished run", "note"]
+    assert " auc = 0." in found[1] and "M.rows keeps 600 rows" in found[2]
     Path("bad.csv").write_text(Path("day2.csv").read_text() + "x,ios,1\n")
     rows = [json.loads(line) for line in vwlite(*words, "bad.csv", "--log-format", "json").err.splitlines()]
     assert all({"time", "level", "message"} <= row.keys() for row in rows)
@@ -161,8 +162,8 @@ def test_a_run_that_is_ended_leaves_the_model(vwlite, days, number):
         assert run.stdin is not None and run.stderr is not None
         run.stdin.write(Path("day2.csv").read_bytes())
         run.stdin.flush()
-        while b"model = M" not in run.stderr.readline():
-            pass
+        while not Path(".M.lock").exists():
+            time.sleep(0.01)
         vwlite("train", "--continue", "M", "day3.csv", *days, code=75)  # it is locked
         run.send_signal(number)
         time.sleep(0.1)

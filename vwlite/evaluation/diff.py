@@ -16,10 +16,10 @@ from vwlite.model.weights import names_by_index
 from vwlite.output.json_text import json_text, with_schema
 from vwlite.output.stdio import plain
 from vwlite.output.text import printable
-from vwlite.prediction.scoring import Reading
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import opened
 from vwlite.runs.run import say
+from vwlite.runs.scoring import Reading
 
 
 def diff(o: DiffOptions) -> int:

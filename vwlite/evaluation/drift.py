@@ -20,10 +20,10 @@ from vwlite.input.sources import display_name
 from vwlite.names import namespace_of
 from vwlite.output.json_text import json_text, with_schema
 from vwlite.output.text import printable
-from vwlite.prediction.scoring import Reading
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import Opened, opened
 from vwlite.runs.run import say
+from vwlite.runs.scoring import Reading
 from vwlite.runs.watched import Number, Watched, differs, mean, mean_of, watched
 
 SHOWN = 30  # numbers of columns

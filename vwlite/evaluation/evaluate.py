@@ -22,12 +22,12 @@ from vwlite.input.sources import display_name
 from vwlite.output.json_text import json_text, with_schema
 from vwlite.output.stdio import plain
 from vwlite.output.text import printable
-from vwlite.prediction.scoring import Reading, Scoring, TakeBad, refuse
 from vwlite.runs.baseline import baseline_of
 from vwlite.runs.conditions import check_names, failures
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import Opened, opened
 from vwlite.runs.run import say
+from vwlite.runs.scoring import Reading, Scoring, TakeBad, refuse
 
 MOST_OF_SLICE = 20_000  # scores that are kept of each
 

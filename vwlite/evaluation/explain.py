@@ -31,11 +31,11 @@ from vwlite.model.learners import make_expander, make_finder
 from vwlite.output.json_text import json_text
 from vwlite.output.stdio import plain
 from vwlite.output.text import cut, printable
-from vwlite.prediction.scoring import Reading, Scoring, TakeBad, refuse
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import Opened, opened
 from vwlite.runs.options import MOST_NAMES
 from vwlite.runs.run import say
+from vwlite.runs.scoring import Reading, Scoring, TakeBad, refuse
 
 MOST = 1 << 20  # features of a line, with those of interactions
 Numbers = np.ndarray[Any, Any]

@@ -25,9 +25,9 @@ from vwlite.evaluation.terms import Terms, View
 from vwlite.input.parsing import Parsed, ParseOptions
 from vwlite.output.json_text import json_text
 from vwlite.output.stdio import plain, say
-from vwlite.prediction.scoring import Reading, Scoring
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import Opened, opened
+from vwlite.runs.scoring import Reading, Scoring
 
 
 class WorstRow(NamedTuple):

@@ -25,10 +25,10 @@ from vwlite.output.json_text import json_text, with_schema
 from vwlite.output.text import label_text, printable, probability, shown
 from vwlite.prediction.calibrate_classes import BINS, ClassScores, bins_of, calibrated, function_of, softplus
 from vwlite.prediction.commands import CalibrateOptions
-from vwlite.prediction.scoring import Reading, Scoring, TakeBad
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import Opened, opened
 from vwlite.runs.run import say
+from vwlite.runs.scoring import Reading, Scoring, TakeBad
 
 MOST_ROWS = 1_000_000  # that are kept; more are in bins of scores
 FEW = 100  # rows of the rarer label

@@ -21,7 +21,7 @@ from vwlite.errors import DataError
 from vwlite.input.parsing import EXAMPLE, Parsed
 from vwlite.model.scaled import scaled
 from vwlite.model.weights import intercept_key
-from vwlite.prediction.scoring import Scoring, TakeBad
+from vwlite.runs.scoring import Scoring, TakeBad
 
 if TYPE_CHECKING:
     from vwlite.model import Model

@@ -13,10 +13,10 @@ from vwlite.input.formats import COMPRESSED
 from vwlite.names import names_text
 from vwlite.output.results import Result, summary, values
 from vwlite.prediction.commands import PredictOptions
-from vwlite.prediction.scoring import Reading, Scoring
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import opened
 from vwlite.runs.run import PredictionFiles, measures_of, say
+from vwlite.runs.scoring import Reading, Scoring
 
 
 def predict(o: PredictOptions) -> int:

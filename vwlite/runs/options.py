@@ -432,14 +432,14 @@ class TrainOptions(CacheOptions):
     keep_rows: int | None = option(
         None, "--keep-rows", group=OUT, reported=True, type=Bytes(0), metavar="SIZE",
         excludes=dict.fromkeys(("--save-weights-only", "--max-size", "--checkpoint-every"), ""),
-        help="Keep the newest rows, as many as fit into SIZE, in MODEL.rows, for --continue and --initial: these learn "
-             "the model anew, from the rows that were kept and the new ones. 0: none. --continue keeps 64M of a new "
-             "model.",
+        help="Keep the newest training rows, for later runs. As many as fit into SIZE, in MODEL.rows: --continue and "
+             "--initial learn the model again from these and the new ones (`vwlite help nights`). 0: none. --continue "
+             "keeps 64M of a new model.",
     )
     past: float | None = option(
         None, "--past", group=OUT, reported=True, type=Number(0, 1), metavar="SHARE", shown="found",
-        help="What the rows that were kept count, of what they counted in the last run. By default what predicts the "
-             "new rows best; 1: nothing is forgotten.",
+        help="What kept rows count, of what they did in the last run. By default, what the new rows say; 1: nothing is "
+             "forgotten.",
     )
     again: bool = option(
         False, "--again", group=OUT, help="With --continue: learn the input of the last run again."

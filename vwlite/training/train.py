@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from vwlite.errors import UsageError
 from vwlite.input.sources import check_sources
 from vwlite.model.rows_beside import are_there
+from vwlite.output.stdio import say
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import KnownFeatures
 from vwlite.runs.options import TrainOptions
@@ -68,17 +69,22 @@ def trained(o: TrainOptions, frame: RunFrame, continuing: "Continuing | None" = 
 
         o = replace(o, typed=with_counted_classes(o.typed, data, frame.stopped))
     unseen, keeping = None, None
-    if _concerns_rows(o, model, is_continued=continuing is not None):
+    if _concerns_rows(o.keep_rows, o.initial, model, is_continued=continuing is not None):
         from vwlite.training.nights.keeping import keeping_of
 
-        keeping = keeping_of(o, model, is_continued=continuing is not None)
+        keeping = keeping_of(model, initial=o.initial, output=o.model, keep_rows=o.keep_rows,
+                             is_continued=continuing is not None)
     in_place = _in_place(o.initial, o.model)
-    if model is not None and keeping is not None and keeping.is_night:
-        from vwlite.training.nights.run import night
-
-        return night(o, model, data, frame, continuing, keeping, in_place=in_place)
     if keeping is not None:
+        if keeping.missing and not o.quiet:
+            say(keeping.missing)
         data = keeping.begin(model, data, frame)
+        if model is not None and keeping.is_night:
+            from vwlite.training.nights.run import night
+
+            learning = keeping.job(o, model, data, in_place=in_place)
+            job = learning._replace(options=o, before=model.counters)
+            return night(job, learning, model, frame, continuing, keeping)
     job = prepared(o, model, data, in_place=in_place)
     job, notes = with_times(job, frame.stopped)
     if model is not None:
@@ -98,13 +104,15 @@ def trained(o: TrainOptions, frame: RunFrame, continuing: "Continuing | None" = 
     return run, trainer
 
 
-def _concerns_rows(o: TrainOptions, model: "Model | None", *, is_continued: bool) -> bool:
+def _concerns_rows(
+    keep_rows: int | None, initial: str | None, model: "Model | None", *, is_continued: bool
+) -> bool:
     """Whether rows may be kept, or have been. (To look after them takes NumPy, and time.)"""
-    if o.keep_rows is not None:
+    if keep_rows is not None:
         return True
-    if model is None or o.initial is None:
+    if model is None or initial is None:
         return is_continued
-    return bool(model.chosen) or are_there(o.initial, model.digest)
+    return bool(model.chosen) or are_there(initial, model.digest)
 
 
 def _in_place(initial: str | None, model: str | None) -> bool:

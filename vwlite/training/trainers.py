@@ -75,7 +75,7 @@ def check_options(job: Job) -> None:
     if settings.algorithm == AUTO.name:
         from vwlite.training.auto import trainer
 
-        trainer.check_options(o)
+        trainer.check_options(job)
         return
     for name in ("derive", "pairs"):
         if name in o.given:

@@ -15,14 +15,12 @@ maybe of an earlier time. So d is over these rows and one half together, and the
 that has changed its sign since then is not accepted, though both halves have it.
 """
 
-from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import combinations
 from math import comb, inf, isnan, log
 from typing import Any, NamedTuple
 
-from vwlite.core.auto.folds import copies_of
 from vwlite.core.auto.screening import (
     ColumnScan,
     Residuals,
@@ -32,9 +30,7 @@ from vwlite.core.auto.screening import (
     knots,
     moments,
     rows_of_sample,
-    sampled_rows,
 )
-from vwlite.core.auto.summary import DataSummary
 from vwlite.derived import (
     CURVE,
     MOST_CODES,
@@ -49,14 +45,12 @@ from vwlite.derived import (
 )
 from vwlite.hashing import absent_hash, namespace_hash
 from vwlite.records import record
-from vwlite.training.auto.auto_data import AutoData
 from vwlite.training.auto.data import Batches
 from vwlite.training.auto.mean_model import MeanModel, can_be_mean, members_of
 from vwlite.training.auto.race import FEW_PASSES, Race
-from vwlite.training.auto.rare import Mask, with_rare
 from vwlite.training.auto.rescaled import Scale, with_rescaled, without_shared_keys
+from vwlite.training.auto.screened_rows import SAMPLE, ScreenedRows
 
-SAMPLE = 50_000  # rows that give knots, and by which columns are screened
 MOST_COLUMNS = 1000  # with curves
 FEWEST_GROUPS = 20  # fewer groups of equal rows are ignored
 LEAST_ROWS = 10  # a word in fewer rows is no level of its own
@@ -102,43 +96,6 @@ class Screened:
 
     def _key(self, resolution: int) -> int:
         return resolution if isinstance(self.column, NumberColumn) else WORDS
-
-
-@record(frozen=True)
-class ScreenedRows:
-    """The rows by which columns are screened. labels: scaled. sample: of them. copies: for each row, the row that it
-    is a copy of, or itself."""
-
-    labels: Any
-    importances: Any
-    sample: Mask
-    copies: Any
-
-    @staticmethod
-    def of(data: AutoData, summary: DataSummary, folds: Any = None) -> "ScreenedRows":
-        """folds: of the rows; copies share a fold. None: ignore copies."""
-        scale, n = data.labels_as, summary.examples
-        labels = array("d", ((y - scale.mean) / scale.scale for y in summary.labels))
-        copies = array("I", range(n)) if folds is None else copies_of(summary.contents, folds)
-        sample = with_rare(labels if data.has_two_labels and n > SAMPLE else (), sampled_rows(n, SAMPLE))
-        return ScreenedRows(labels, summary.importances, sample, copies)
-
-    @property
-    def sampled(self) -> Any:
-        """A mask of the rows of the sample."""
-        return self.sample.chosen.view("uint8")
-
-    @property
-    def scale(self) -> float:
-        """The number of all rows over that for which the sample counts."""
-        return len(self.labels) / max(self.sample.counts_for, 1)
-
-    def of_sample(self, values: Any, width: int = 1) -> Any:
-        """The rows of the sample, of something that is linear in importances, with those that they have there."""
-        found, weights = rows_of_sample(values, self.sampled, width), self.sample.weights
-        if weights is None:
-            return found
-        return array("d", (x * w for x, w in zip(found, weights[self.sample.chosen].tolist(), strict=True)))
 
 
 @record(frozen=True)

@@ -31,7 +31,7 @@ from vwlite.training.auto.race import Outcome, Race
 from vwlite.training.auto.selection import CENTERED, COLUMNS, FOLDS, STATE, GridCandidate, PassState, best_of
 
 if TYPE_CHECKING:
-    from vwlite.training.auto.derive import ScreenedRows
+    from vwlite.training.auto.screened_rows import ScreenedRows
 
 AHEAD = 4.0  # nats that the sum of losses of a model with no more features than the columns counts less
 LEAST_WEIGHT = 0.1  # models with less are left out

@@ -16,7 +16,6 @@ from vwlite.model.centered import with_constant_columns
 from vwlite.model.header import COUNTERS
 from vwlite.options.spec import option_name
 from vwlite.output.results import Result
-from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import NOT_AUTO
 from vwlite.training.auto.auto_data import AutoData, detached
 from vwlite.training.auto.data import Batches, DrawnExamples
@@ -38,8 +37,9 @@ ONE_PASS = "one pass, as the files have more than 4 GB: --passes 8 is for a bett
 ONE_PASS_OF_STREAM = "one pass, as standard input cannot be read again: name files for a better model"
 
 
-def check_options(o: TrainOptions) -> None:
+def check_options(job: Job) -> None:
     """UsageError for options that `--algorithm auto` does not use."""
+    o = job.options
     for name, why in NOT_AUTO.items():
         if name in o.given:
             raise UsageError(f"{option_name(name)} has no effect with --algorithm auto: {why}")
@@ -238,7 +238,10 @@ class AutoTrainer(DataTrainer):
         return found.learner
 
     def _snapshot(self, interrupted: bool) -> "Model":
-        model = with_constant_columns(super()._snapshot(interrupted), self.outcome.centered)
+        dense = self.outcome.centered
+        if not dense and self.data.column_names is not None:  # curves have no feature for a column of one value, either
+            dense = self.race.grid.dense
+        model = with_constant_columns(super()._snapshot(interrupted), dense)
         if self.intercepts and len(model.keys):
             at = model.records * bisect_left(model.keys, self.learner.expander.constant_key or 0)
             for k, intercept in enumerate(self.intercepts):

@@ -1,7 +1,7 @@
 """Which rows a run of training keeps for the next one, and of which it continues a model."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from math import isfinite
@@ -34,7 +34,6 @@ from vwlite.model.nights import MOST, Night, nights_of
 from vwlite.model.rows_beside import SUFFIX, path_of
 from vwlite.model.snapshot import Provenance
 from vwlite.options.spec import option_name
-from vwlite.output.stdio import say
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.plan import DataPlan
@@ -68,15 +67,16 @@ class RowKeeping:
         self.past = 1.0  # what the rows before count of what they did
         self.nats = self.error = 0.0  # by which new rows are predicted better with less of the past
         self.pairs = self.words = 0  # that are new
+        self.missing = ""  # why the past is a summary, if it was to be said
         self.nights: list[Night] = []  # this one last
-        self._again: Callable[[], None] | None = None  # before DATA are read again
+        self.again: Callable[[], None] = lambda: None  # before DATA are read again
         self._collected: Callable[[ExitStack], RowSource] | None = None
         if path is not None and bound:
             check_replaceable(path_of(path))
 
     @property
     def is_night(self) -> bool:
-        """Whether the model is learned anew, from the rows that were kept and the new ones. It is not, as long as the
+        """Whether the model is learned again, from the rows that were kept and the new ones. It is not, as long as the
         model has learned more examples of which no row was kept."""
         return self.kept is not None and (self.before <= self.kept.facts.lines or self.let_go > 0)
 
@@ -111,15 +111,18 @@ class RowKeeping:
     # --- the beginning -----------------------------------------------------------------------
 
     def begin(self, model: "Model | None", data: DataPlan, frame: RunFrame) -> DataPlan:
-        """The data of a run that does not learn anew: if it keeps their rows for a model that it continues, they are
-        read again at its end."""
-        if model is None or not self.bound:
+        """The data of the run, which can be read twice if it continues a model and keeps their rows."""
+        if model is None or not (self.is_night or self.bound):
             return data
-        files, self._again = readable_twice(data.files, frame, frame.stopped)
+        files, self.again = readable_twice(data.files, frame, frame.stopped)
+        if self.is_night and data.group is not None and data.roles is not None:
+            # Columns of a model have no groups: they are read as tags.
+            data = replace(data, roles=replace(data.roles, group=None, tag=data.group))
         return replace(data, files=files)
 
     def for_job(self, job: Job, model: "Model | None") -> "RowKeeping | None":
-        """What a run that does not learn anew does about rows. UsageError if it was asked to keep some, and cannot."""
+        """What a run that does not learn the model again does about rows. UsageError if it was to keep some, and
+        cannot."""
         o, settings = job.options, job.resolved.settings
         if model is not None:
             if self.bound:
@@ -134,11 +137,12 @@ class RowKeeping:
         return None
 
     def job(self, o: TrainOptions, model: "Model", data: DataPlan, *, in_place: bool) -> Job:
-        """What learning anew begins with: the settings of the model that is continued, and the columns and classes of
+        """What learning again begins with: the settings of the model that is continued, and the columns and classes of
         the rows that were kept, if there are some."""
         facts = self.kept.facts if self.kept is not None else RowFacts(columns=model.columns, group=o.group)
         classes = self.kept.classes if self.kept is not None else model.classes
-        o = with_options_of(model, o)
+        before = options_of_run(model, o.given)
+        o = replace(o, **before, given=o.given | before.keys())
         resolved = resolve(o.typed, learning_settings(model.settings), o.initial, given=o.given, passes=o.passes)
         if o.group != facts.group:
             how = f"add --group {facts.group}" if facts.group else "leave --group out"
@@ -165,8 +169,8 @@ class RowKeeping:
         """The rows of DATA, which a run has learned."""
         if isinstance(source, RowSource):
             return source
-        assert self._collected is not None and self._again is not None
-        self._again()
+        assert self._collected is not None
+        self.again()
         return self._collected(stack)
 
     def write(self, source: RowSource, digest: str, trainer: Trainer) -> Callable[[], None]:
@@ -218,24 +222,26 @@ class RowKeeping:
         settle(self.path, "")
 
 
-def keeping_of(o: TrainOptions, model: "Model | None", *, is_continued: bool) -> RowKeeping | None:
-    """What a run does about rows; None: nothing. is_continued: by --continue. DataError for rows that cannot be read.
+def keeping_of(
+    model: "Model | None", *, initial: str | None, output: str | None, keep_rows: int | None, is_continued: bool,
+) -> RowKeeping | None:
+    """What a run does about rows; None: nothing. model: that is continued, of the file `initial`. output: the file of
+    the new model. keep_rows: the bytes, as typed. is_continued: by --continue. DataError for rows that cannot be read.
     """
-    if model is None:
-        bound = o.keep_rows if o.keep_rows is not None else BOUND if is_continued else 0
-        return RowKeeping(o.model, None, bound) if bound else None
+    if model is None or initial is None:
+        bound = keep_rows if keep_rows is not None else BOUND if is_continued else 0
+        return RowKeeping(output, None, bound) if bound else None
     if model.settings.algorithm != "gd" or model.merged or model.weights_only:
         return None
-    assert o.initial is not None
-    kept, is_other = (None, False) if o.keep_rows == 0 else found_for(o.initial, model.digest)
+    kept, is_other = (None, False) if keep_rows == 0 else found_for(initial, model.digest)
     n = model.counters.get("examples", 0)
-    if kept is None and not o.quiet and o.keep_rows is None and (model.chosen or is_other):
-        why = "is of another model" if is_other else "is not there"
-        say(f"{o.initial}{SUFFIX} {why}: the past counts as a summary, {n:,} examples; --keep-rows 64M keeps rows from "
-            "now on")
-    bound = kept.facts.bound if kept is not None and o.keep_rows is None else o.keep_rows or 0
-    found = RowKeeping(o.model, kept, bound, n if kept is None else kept.facts.before)
+    bound = kept.facts.bound if kept is not None and keep_rows is None else keep_rows or 0
+    found = RowKeeping(output, kept, bound, n if kept is None else kept.facts.before)
     found.nights = [*nights_of(model.continued)]
+    if kept is None and keep_rows is None and (model.chosen or is_other):
+        why = "is of another model" if is_other else "is not there"
+        found.missing = (f"{initial}{SUFFIX} {why}: the past counts as a summary, {n:,} examples; --keep-rows 64M "
+                         "keeps rows from now on")
     return found
 
 
@@ -246,12 +252,11 @@ def learning_settings(settings: Settings) -> Settings:
     return replace(Settings.of(AUTO.name), **kept)
 
 
-def with_options_of(model: "Model", o: TrainOptions) -> TrainOptions:
-    """The options of a run, with those of the run that made the model unless they are typed."""
+def options_of_run(model: "Model", given: Collection[str]) -> dict[str, Any]:
+    """The options of the run that made a model which nothing else in it tells, unless they are given."""
     words = model.typed
-    found = {name: of(words[words.index(option_name(name)) + 1]) for name, of in OF_RUN.items()
-             if name not in o.given and option_name(name) in words[:-1]}
-    return replace(o, **found, given=o.given | found.keys())
+    return {name: of(words[words.index(option_name(name)) + 1]) for name, of in OF_RUN.items()
+            if name not in given and option_name(name) in words[:-1]}
 
 
 def collected(job: Job, stack: ExitStack) -> RowSource:

@@ -19,12 +19,11 @@ from vwlite.input.pipeline import parsed_batches
 from vwlite.model.header import COUNTERS
 from vwlite.output.results import Result
 from vwlite.output.text import shown
-from vwlite.prediction.scoring import Scoring
 from vwlite.records import record
 from vwlite.runs.notes import Notes, together
 from vwlite.runs.opened import applied
-from vwlite.runs.options import TrainOptions
 from vwlite.runs.run import BadLines
+from vwlite.runs.scoring import Scoring
 from vwlite.training.nights.forgetting import FEWEST, Evidence, PastExamples, choose_past, confirmed
 from vwlite.training.nights.keeping import RowKeeping
 from vwlite.training.nights.source import RowSource
@@ -74,19 +73,18 @@ class NightTrainer(Trainer):
     source: RowSource
 
     def __init__(
-        self, job: Job, source: RowSource, listener: Listener, keeping: RowKeeping, model: "Model", o: TrainOptions,
-        again: Callable[[], None],
+        self, job: Job, learning: Job, source: RowSource, listener: Listener, keeping: RowKeeping, model: "Model"
     ) -> None:
-        """o: the options as typed. again: called before DATA are read again."""
-        super().__init__(job._replace(before=model.counters), source, listener)
-        assert keeping.kept is not None and o.initial is not None
-        self._typed, self._model, self._keeping, self._again = o, model, keeping, again
-        writes = {name: path is not None for name, path in o.of_predictions.items()}
-        self._scoring = Scoring(applied(model, o.initial, job.data, written=writes), take_bad=lambda bad: None)
+        """job: with the options of the run. learning: of all rows. model: that is continued."""
+        super().__init__(job, source, listener)
+        assert keeping.kept is not None and job.options.initial is not None
+        self._model, self._path, self._keeping = model, job.options.initial, keeping
+        writes = {name: path is not None for name, path in job.options.of_predictions.items()}
+        self._scoring = Scoring(applied(model, self._path, job.data, written=writes), take_bad=lambda bad: None)
         self.learner = self._scoring.learner
         self._notes: Notes = ({}, [])
         source.begin_with(keeping.kept, keeping.parts)
-        self.learning = trainer_of(job, source, _Forwarding(listener))
+        self.learning = trainer_of(learning, source, _Forwarding(listener))
 
     def stop(self) -> None:
         super().stop()
@@ -94,9 +92,9 @@ class NightTrainer(Trainer):
 
     def run(self) -> None:
         self._predict()
-        self._again()
+        self._keeping.again()
         self.source.read(self._take, lambda: self.stopped)
-        if self.stopped or not (self.has_learned or self._typed.allow_empty):
+        if self.stopped or not (self.has_learned or self.options.allow_empty):
             return
         self._confirm()
         self._choose_past()
@@ -113,7 +111,7 @@ class NightTrainer(Trainer):
             self._scoring.take(parsed)
             self.listener.on_written(self.learner)
         labels, _ = self._scoring.about_labels()
-        self._notes = self._scoring.notes(labels, self._typed.on_unknown)
+        self._notes = self._scoring.notes(labels, self.options.on_unknown)
 
     def _parsed(self, scoring: Scoring) -> Iterator[Parsed]:
         """The new rows as a model that predicts reads them. Bad lines are left out: `_take` gets them."""
@@ -151,11 +149,10 @@ class NightTrainer(Trainer):
 
     def _losses(self, model: "Model") -> Any:
         """The loss of each new row, times its importance."""
-        assert self._typed.initial is not None
-        opened, found = applied(model, self._typed.initial, self.job.data), [np.zeros(0)]
+        opened, found = applied(model, self._path, self.job.data), [np.zeros(0)]
         evaluator = Evaluator(opened.learner)
         scoring = Scoring(opened, evaluator, take_bad=lambda bad: None)
-        self._again()
+        self._keeping.again()
         for parsed in self._parsed(scoring):
             rows = np.empty((len(parsed.batch), evaluator.width))
             evaluator.into(rows)
@@ -166,7 +163,7 @@ class NightTrainer(Trainer):
 
     def _choose_past(self) -> None:
         """Let the past count what the new rows say, or what was typed."""
-        keeping, model, source, past = self._keeping, self._model, self.source, self._typed.past
+        keeping, model, source, past = self._keeping, self._model, self.source, self.options.past
         assert keeping.kept is not None
         if past is None:
             source.begin_with(keeping.kept, keeping.parts)
@@ -218,14 +215,14 @@ class NightTrainer(Trainer):
         loss = keeping.nights[-2].loss if len(keeping.nights) > 1 else None
         if loss is not None:
             yield f"in the run before {shown(loss)}"
-        if keeping.past < 1 and self._typed.past is None:
+        if keeping.past < 1 and self.options.past is None:
             yield (f"the past counts {keeping.past:g} of what it did: new rows are predicted better with less of it "
                    f"(by {keeping.nats:,.0f} +- {keeping.error:,.0f} nats)")
         found = (keeping.pairs, "pair"), (keeping.words, "word")
         new = [f"{n:,} new {what}{'s' * (n > 1)}" for n, what in found if n]
         counts = "" if keeping.weight == keeping.lines else f", which count as {keeping.weight:,.0f}"
-        yield (f"learned anew from {keeping.lines:,} rows of the runs before{counts}, and {self.source.examples:,} new "
-               f"ones{': ' * bool(new)}{', '.join(new)}")
+        both = f"{keeping.lines:,} rows of the runs before{counts}, and {self.source.examples:,} new ones"
+        yield f"learned again from {both}{': ' * bool(new)}{', '.join(new)}"
         yield from self.learning.about_model()
 
     def notes(self, namespaces: Namespaces) -> Notes:
