@@ -145,7 +145,7 @@ def written(tmp_path_factory):
         ("diff --json", "diff c.model c.model"), ("drift --json", "drift -m b.model t.csv u.csv"),
         ("describe --json", "describe t.csv --label yes"), ("describe --json", "describe t.csv --label size"),
         ("calibrate --json", "calibrate -m b.model t.csv -o y.model"),
-        ("info --json", "info y.model"),
+        ("info --json", "info y.model"), ("info --json", "info n.model"),
     ):
         found[name].append(json.loads(vwlite(f"{line} --json")))
     report("calibrate --report", "calibrate -m c.model t.csv -o y.model")

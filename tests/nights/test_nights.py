@@ -69,6 +69,7 @@ KINDS = {
     "importance": ("csv", (*COLUMNS, "h", "two"), ("--label", "two", "--importance", "h")),
     "groups": ("csv", (*COLUMNS, "customer", "two"), ("--label", "two", "--group", "customer")),
     "texts": ("csv", ("x", "text", "two"), ("--label", "two", "--text", "text")),
+    "texts alone": ("csv", ("text", "two"), ("--label", "two", "--text", "text")),
     "classes": ("csv", (*COLUMNS, "class"), ("--label", "class", "--oaa", "5", "--classes", "auto")),
     "quantiles": ("csv", (*COLUMNS, "score"), ("--label", "score", "--loss", "quantile", "--quantile-tau", "0.1,0.9")),
     "quantile": ("csv", (*COLUMNS, "score"), ("--label", "score", "--loss", "quantile", "--quantile-tau", "0.7")),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.core.learn.evaluator import Evaluator
@@ -167,7 +168,8 @@ class NightTrainer(Trainer):
         assert keeping.kept is not None
         if past is None:
             source.begin_with(keeping.kept, keeping.parts)
-            rows = PastExamples(model.settings, model.keys, model.weights, _Again(source.kept_batches),
+            settings = _settings_for_rows(model) if source.derives else model.settings
+            rows = PastExamples(settings, model.keys, model.weights, _Again(source.kept_batches),
                                 _Again(source.new_batches))
             choice = choose_past(rows, _restored(keeping.evidence))
             if choice.past < 1:
@@ -237,6 +239,15 @@ class _Again:
 
     def __iter__(self) -> Iterator[Batch]:
         return self.batches()
+
+
+def _settings_for_rows(model: "Model") -> Settings:
+    """The settings of a model for rows that may have n-grams to try, which it has or leaves out."""
+    from vwlite.derived import Derived
+
+    settings = model.settings
+    texts = int(bool(model.columns.get("characters")))
+    return settings if settings.derived is not None else replace(settings, derived=Derived(texts=texts))
 
 
 def _restored(evidence: dict[str, Any]) -> Evidence:
