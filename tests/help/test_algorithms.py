@@ -17,7 +17,7 @@ from vwlite.core.solve.solver import Solver
 from vwlite.help.algorithms import SOLVERS_FOLLOW, WIDTH, defaults
 from vwlite.options.spec import option_name
 from vwlite.solving.solve import solver_class
-from vwlite.training.auto import amounts, derive, grid, mean_model, rare, rescaled, selection, times
+from vwlite.training.auto import amounts, classes, derive, grid, mean_model, rare, rescaled, selection, times
 
 ROOT = Path(__file__).parents[2]
 FLAGS = {"--average", "--nonnegative"}  # options without a value
@@ -230,6 +230,9 @@ def test_the_page_of_auto_has_the_limits_of_the_program(vwlite):
         f"Below {grid.FEW_FOR_STAGES:,} rows of a table, with the squared or the logistic loss",
         f"at most {grid.MOST_CELLS / 1e6:.0f} million, and", f"at most {grid.MOST_PRODUCTS / 1e6:.0f} million;",
         f"its loss is less than {number(selection.RIDGE_BETTER)} times",
+        f"as {classes.WORK:,} examples last for, {classes.WORK_OF_FEW:,} below {classes.SHORT_RACE_FROM:,} examples",
+        f"at least {classes.PASSES[0]} and at most {classes.PASSES[1]} may be learned",
+        f"With more than {classes.MANY} classes there are no offsets",
         f"of at least {number(amounts.LEAST_SKEWNESS)}, then {amounts.SAMPLE:,} rows",
         f"more than {rescaled.HEAVY:.0f} interquartile ranges", f"at least {rescaled.SENTINEL:.0%}".replace("%", " %"),
         f"of {times.COMPARED:,} drawn rows", f"fewer than {rare.FEWEST_RARE:,} of the rarer one",

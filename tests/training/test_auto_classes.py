@@ -1,6 +1,8 @@
 """`vwlite train --algorithm auto` with several classes"""
 
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -465,6 +467,42 @@ def test_folds_and_lanes(vwlite, tmp_path, monkeypatch, large, few, many, folds,
         assert {fold for fold, inside in zip(selection.folds, half, strict=True) if inside} == {*range(folds)}
         assert all(half[number[i]] == half[number[i + 300]] for i in range(100))
     assert all(a + b == 1 for a, b in zip(*selection._halves, strict=True))
+
+
+@pytest.mark.parametrize("count", [2, 20, 21, 77, 100, 1000])
+def test_more_rows_are_more_work(count):
+    """The work that is planned, lanes times passes times rows, falls by less than one pass where rows grow."""
+    most = 0
+    for n in sorted({*range(50, 15_000, 7), 749, 751, 2999, 3000, 4999, 5000, 11_999, 12_000, 49_999}):
+        known = SimpleNamespace(examples=n, features=10)
+        data = SimpleNamespace(width=count, summary=known, given=None, is_large=False, validation=None)
+        grid = class_trainer.ClassGrid(data)
+        lanes = sum(rate > 0 for rate in grid.rates) * grid.folds(False)
+        work = lanes * grid.most_passes * n
+        assert work > most - lanes * n, n
+        most = max(work, most)
+    assert most == lanes * 8 * 49_999
+
+
+def test_the_limit_of_passes_falls_as_rows_grow_but_where_passes_end_early():
+    expected = {1: 60, 750: 60, 1000: 45, 3000: 15, 4999: 9, 5000: 19, 9600: 10, 12_000: 8, 13_000: 8, 50_000: 8}
+    assert {n: classes.most_passes_of_classes(n) for n in expected} == expected
+    limits = [classes.most_passes_of_classes(n) for n in range(5000, 20_000)]
+    assert all(a >= b for a, b in pairwise(limits))
+
+
+def test_few_rows_of_many_classes_have_fewer_lanes_and_no_offsets(vwlite, tmp_path, monkeypatch):
+    train, test = (write(tmp_path / f"{k}.vw", lines_of(2500, k)) for k in range(2))
+    found, losses = [], []
+    for many in (CLASSES, CLASSES - 1):
+        monkeypatch.setattr("vwlite.training.auto.classes.MANY", many)
+        vwlite("train", train, *AUTO, "-m", tmp_path / "m", "--report", tmp_path / "r")
+        found.append(report_of(tmp_path / "r")["chosen"])
+        losses.append(results_on(vwlite, tmp_path / "m", test)["log_loss"])
+    few, of_many = found
+    assert "offsets" not in of_many and len(few["weights"]) == 8
+    assert of_many["weights"].keys() == {name + kind for name in ("", "mean of ") for kind in ("gd(1)", "nsgd(64)")}
+    assert losses[1] < 1.03 * losses[0]
 
 
 def test_a_model_of_many_classes_goes_on(vwlite, tmp_path, monkeypatch):

@@ -22,6 +22,7 @@ from vwlite.training.auto.classes import (
     ClassSelection,
     are_many_classes,
     load_score_states,
+    most_passes_of_classes,
 )
 from vwlite.training.auto.grid import Grid
 from vwlite.training.auto.loader import ModelLoader
@@ -38,7 +39,7 @@ class ClassGrid(Grid):
 
     @property
     def _has_many_classes(self) -> bool:
-        return are_many_classes(self.data.width, self.data.summary.examples)
+        return are_many_classes(self.data.width)
 
     @property
     def _is_wide(self) -> bool:
@@ -59,6 +60,10 @@ class ClassGrid(Grid):
     @property
     def ends_early(self) -> bool:
         return bool(self.data.summary.examples >= SHORT_RACE_FROM)
+
+    @property
+    def most_passes(self) -> int:
+        return most_passes_of_classes(int(self.data.summary.examples))
 
     def folds(self, holds_out: bool) -> int:
         if self.data.validation is not None:

@@ -28,14 +28,26 @@ FEW_FOLDS = 2  # of many examples, as each class has lanes for each fold
 OTHER_SEED = 1  # the halves of the stack do not depend on the folds
 SHORT_RACE_FROM = 5000  # examples; passes end early then, too, and there are fewer folds, or lanes
 SHORT_RACE = {1: 1.005, 2: 1.001}
-MANY = 20  # classes; with more, large data have fewer lanes and no offsets
+MANY = 20  # classes; with more there are fewer lanes, no offsets, and a short race of any number of examples
 FEW_FOR_FEATURES = 20  # examples for each feature, with which the loss still falls with more examples
 FEW_RATES = (1.0, 0.0, 0.0, 64.0)
+# The budget of a race, examples times passes; the second one of fewer than SHORT_RACE_FROM examples, with twice as many
+# lanes, as there are more folds.
+WORK, WORK_OF_FEW = 96_000, 45_000
+PASSES = (8, 60)  # the least and the largest limit of their number
 
 
-def are_many_classes(classes: int, examples: int) -> bool:
+def are_many_classes(classes: int) -> bool:
     """Whether each class has too few examples for all lanes and an offset."""
-    return classes > MANY and examples >= SHORT_RACE_FROM
+    return classes > MANY
+
+
+def most_passes_of_classes(examples: int) -> int:
+    """The largest number of passes: so many that their work hardly depends on the number of examples, until these are
+    enough for the least number of passes."""
+    least, most = PASSES
+    work = WORK if examples >= SHORT_RACE_FROM else WORK_OF_FEW
+    return min(max(work // max(examples, 1), least), most)
 
 
 class ClassSelection(Selection):
@@ -50,11 +62,11 @@ class ClassSelection(Selection):
         self, loss: Loss, data: Drawn, validation: Drawn | None, *, folds: int, rates: Sequence[float], classes: int,
         named: int, has_offsets: bool, ends_early: bool, is_large: bool, **how: bool,
     ) -> None:
-        self.has_many = are_many_classes(named, data.summary.examples)
+        self.has_many = are_many_classes(named)
         self._which = None if all(rates) else [c for c in range(COLUMNS) if rates[c % KINDS]]
         self.classes, self._named, self._has_offsets = classes, named, has_offsets and not self.has_many
         super().__init__(loss, LabelScale(), data, validation, ends_early=ends_early, is_large=is_large, **how)
-        if ends_early and not is_large:
+        if not is_large and (self.has_many or ends_early):
             self.race = SHORT_RACE
         if validation is None and not self.holds_out:
             # A stack is fitted to one half and scored on the other. Each half has examples of all folds, because the
@@ -76,6 +88,17 @@ class ClassSelection(Selection):
         self._halves = first, second
         nests = ((nest, both(nest.rest, first), both(nest.rest, second)) for nest in self._nests)
         self._nests = [replace(nest, halves=(a, b) if any(a) and any(b) else nest.halves) for nest, a, b in nests]
+
+    @property
+    def is_nested(self) -> bool:
+        """Not of many classes: fits of their stack are slow, and without offsets it has few weights."""
+        return super().is_nested and not self.has_many
+
+    def of_sample(self) -> Selection:
+        found = super().of_sample()
+        if self.has_many:
+            found.race = SHORT_RACE
+        return found
 
     def _scored(self, c: GridCandidate) -> ClassScored:
         assert c.lanes is not None

@@ -24,6 +24,7 @@ from vwlite.training.auto.selection import (
     Drawn,
     Learned,
     Selection,
+    most_passes,
 )
 
 FEW_FOR_STAGES = 5_000  # examples; below, all passes are made before features are derived
@@ -126,6 +127,11 @@ class Grid:
         passes are slow."""
         derived, n = self.data.settings.derived, self.data.summary.examples
         return n >= (FEW_FOR_STAGES if derived is not None and derived.columns else FEW_PASSES_FROM)
+
+    @property
+    def most_passes(self) -> int:
+        """The largest number of passes, unless more are asked for."""
+        return most_passes(int(self.data.summary.examples))
 
     @property
     def rates(self) -> Sequence[float]:

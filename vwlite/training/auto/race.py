@@ -34,7 +34,6 @@ from vwlite.training.auto.selection import (
     close_ones,
     columns_of,
     has_sample,
-    most_passes,
 )
 from vwlite.training.trainer import Listener, PassRow
 
@@ -255,10 +254,10 @@ class Race:
         return FEW_PASSES if self.data.summary.examples >= FEW_FOR_STAGES else None
 
     def _most_passes(self) -> int:
-        n, typed = self.data.summary.examples, self.options.passes
+        most, typed = self.grid.most_passes, self.options.passes
         if typed > 1:
-            return typed if self.data.is_large else min(most_passes(n), typed)
-        return most_passes(n)
+            return typed if self.data.is_large else min(most, typed)
+        return most
 
     # --- progress and checkpoints ------------------------------------------------------------
 

@@ -270,7 +270,7 @@ class Selection:
             validation = Drawn(data.summary, data.examples.chosen(self.folds.translate(IS_FIRST)))
         self._judge_by(validation or data, bytes(len(validation.examples.order)) if validation else self.folds)
         self._nests: list[Nest] = []
-        if validation is None and len(self._y) == len(self.folds) < NESTED:
+        if validation is None and self.is_nested:
             nests = (self._nest(fold) for fold in range(folds))
             self._nests = [nest for nest in nests if any(nest.fold) and any(nest.rest)]
 
@@ -317,6 +317,11 @@ class Selection:
         most = SAMPLE if judged is self.examples else JUDGED
         found._judge_by(Drawn(summary, judged.first(most)), self._judged_folds[:most])
         return found
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether the reported loss is that of nested choices, if the examples are scored out of fold."""
+        return len(self._y) == len(self.folds) < NESTED
 
     def _nest(self, fold: int) -> Nest:
         inside = bytearray(f == fold for f in self._scored_folds)
