@@ -475,7 +475,6 @@ def test_new_products_of_a_model_that_goes_on_begin_with_the_scale_1(vwlite, tmp
         (["--algorithm", "gd", "--derive", "auto"], "--derive needs --algorithm auto"),
         (["--derive", "none", "--pairs", "3"], "--pairs needs --derive pairs or auto, and not none"),
         (["--derive", "curves", "--pairs", "3"], "--pairs needs --derive pairs or auto, and not curves"),
-        (["--derive", "auto", "--sparse"], "--derive has no effect with --sparse"),
     ],
 )
 def test_what_is_refused(vwlite, bent, options, why):

@@ -16,7 +16,8 @@ from vwlite.training.auto.final_choice import FinalChoice
 from vwlite.training.auto.learning import FilePredictions
 from vwlite.training.auto.race import Race
 from vwlite.training.auto.selection import Selection
-from vwlite.training.auto.sparse_trainer import SparseTrainer
+from vwlite.training.auto.sparse_folds import FoldSearch
+from vwlite.training.auto.sparse_trainer import SparseChoice, SparseTrainer
 
 ROWS, FEW = 5_000, 1_000
 TABLE = ["--label", "y"]
@@ -80,8 +81,8 @@ PLACES = {
     "drawing": (DrawnExamples, "_add", False), "race": (Race, "_race", False),
     "scores": (Selection, "_stacked", False), "final choice": (FinalChoice, "chosen", False),
     "screening": (Stages, "_residuals", False), "stages": (Stages, "_judge", False),
-    "predictions": (FilePredictions, "in_file", False), "grid": (SparseTrainer, "_choose_grid", True),
-    "learners": (SparseTrainer, "_choose", True),
+    "predictions": (FilePredictions, "in_file", False), "grid": (SparseTrainer, "_grid_of", True),
+    "learners": (FoldSearch, "_loss", True), "front": (SparseChoice, "find", True),
 }  # fmt: skip
 
 

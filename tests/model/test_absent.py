@@ -62,7 +62,7 @@ LEARNERS = {
     "ftrl": ("--algorithm", "ftrl", "--l1", "1"), "rda": ("--algorithm", "rda", "--loss", "squared", "-l", ".02"),
     "sgd": ("--algorithm", "sgd", "-l", ".01", "--average"), "center": (*GD, "--normalize", "center"),
     "auto": ("--derive", "none"), "auto, normalized": ("--derive", "none", "--normalize", "l2"),
-    "sparse": ("--sparse",),
+    "sparse": ("--sparse", "--derive", "none"),
     "center, subgradient": ("--algorithm", "l1-subgradient", "-l", ".02", "--normalize", "center"),
     "center, ftrl": ("--algorithm", "ftrl", "--normalize", "center"),
 }

@@ -13,7 +13,8 @@ from vwlite.model.header import in_json
 from vwlite.model.learners import make_learner
 from vwlite.training.auto.data import DrawnExamples
 from vwlite.training.auto.sparse import RATES, STRENGTHS
-from vwlite.training.auto.sparse_trainer import SparseTrainer
+from vwlite.training.auto.sparse_folds import PASSES, FoldSearch
+from vwlite.training.auto.sparse_trainer import SparseTrainer, share
 
 ONE = ("--threads", "1")
 
@@ -75,13 +76,13 @@ def test_the_front_is_printed_and_reported(vwlite, data, tmp_path):
     front = report["front"]
     sizes, losses = ([p[name] for p in front] for name in ("nonzero_weights", "loss"))
     assert sizes == sorted(set(sizes)) and losses == sorted(set(losses), reverse=True)
-    assert len(front) <= STRENGTHS * len(RATES)
-    at = said.index("nonzero weights  loss      l1         learning rate")
+    assert len(front) <= STRENGTHS * len(RATES) * len(PASSES)
+    at = said.index("nonzero weights  loss      l1         learning rate  passes")
     rows = said[at + 1 : at + 1 + len(front)]
     assert [int(row.split()[0]) for row in rows] == sizes
     assert [row.endswith("  chosen") for row in rows] == [p["chosen"] for p in front]
     p = chosen_of(report)
-    kept = f"keeps {100 * report['chosen']['kept']:.0f} % of the gain of the default"
+    kept = f"keeps {share(report['chosen']['kept'])} of the gain of the default"
     size = f", {p['nonzero_weights']} of "
     assert any(line.startswith("chosen = ") and size in line and kept in line for line in said)
 
@@ -108,7 +109,7 @@ def test_the_same_bytes_for_any_number_of_threads_and_from_a_cache(vwlite, data,
 @pytest.mark.parametrize("at_once", [1, 7, 44])
 def test_learners_that_do_not_fit_learn_in_turn(vwlite, data, front, tmp_path, monkeypatch, at_once):
     (path, one), (train, _) = front, data
-    monkeypatch.setattr(SparseTrainer, "_fit", lambda run: at_once)
+    monkeypatch.setattr(SparseTrainer, "_fit", lambda run, features, most: at_once)
     other = sparse(vwlite, tmp_path / "n", train, "--sparse")
     assert path.read_bytes() == (tmp_path / "n").read_bytes() and one["front"] == other["front"]
 
@@ -127,6 +128,9 @@ def test_the_model_is_that_of_an_ordinary_run_in_drawn_order(vwlite, data, tmp_p
     original = DrawnExamples.of
     keep = staticmethod(lambda *a: drawn.append(original(*a)) or drawn[-1])
     monkeypatch.setattr("vwlite.training.auto.sparse_trainer.DrawnExamples.of", keep)
+    searches = []
+    begin = FoldSearch.__init__
+    monkeypatch.setattr(FoldSearch, "__init__", lambda search, *a: searches.append(search) or begin(search, *a))
     report = sparse(vwlite, tmp_path / "m", train, "--sparse")
     vwlite("train", train, "--loss", "logistic", "--algorithm", "adagrad-rda", "-m", tmp_path / "usual",
            *(part for name in ("l1", "learning_rate") for part in (f"--{name.replace('_', '-')}",
@@ -134,20 +138,95 @@ def test_the_model_is_that_of_an_ordinary_run_in_drawn_order(vwlite, data, tmp_p
            "--normalize", report["chosen"]["normalize"])
     usual, found = model_of(tmp_path / "usual"), model_of(tmp_path / "m")
     assert found.options == usual.options and found.keys.tolist() == usual.keys.tolist()
-    learner, at, sums = make_learner(Settings.restored(usual.options)), 0, []
-    for batch in drawn[0].batches():
-        for end in sorted({len(batch), *([1000 - at] if 0 <= 1000 - at <= len(batch) else [])}):
-            begin = learner.examples - at
-            learner.run(batch, begin, end)
-            sums.append((learner.examples, learner.progressive.loss))
-        at += len(batch)
-    half = dict(sums)[1000]
-    assert report["chosen"]["loss"] == pytest.approx((learner.progressive.loss - half) / 1000, rel=1e-12)
-    shown = report["results"]["progressive_average_loss"]
-    assert shown == pytest.approx(learner.progressive.average, rel=1e-12)
-    weights = np.zeros(len(found.keys))
-    learner.rule.weights(learner.rule.slots(), weights)
-    assert weights.tolist() == found.weights.tolist()
+    number = report["chosen"]["passes"]
+    learner = learned_by(usual.options, drawn[0], number)
+    expected = np.zeros(len(found.keys))
+    learner.rule.weights(learner.rule.slots(), expected)
+    assert found.weights.tolist() == pytest.approx(expected.tolist(), rel=1e-5, abs=1e-9)
+    loss = weight = 0.0
+    for fold in searches[0].folds:
+        judge = learned_by(usual.options, fold.learned, number)
+        before = judge.progressive.loss, judge.progressive.weight
+        for batch in fold.judged.batches():
+            for line in range(len(batch)):  # a copy predicts one row, and is thrown away
+                copy = learned_copy(judge, usual.options)
+                copy.run(batch, line, line + 1)
+                loss, weight = loss + copy.progressive.loss, weight + copy.progressive.weight
+        assert (judge.progressive.loss, judge.progressive.weight) == before
+    assert weight == 2000 and report["chosen"]["loss"] == pytest.approx(loss / weight, rel=1e-6)
+    assert report["results"]["out_of_fold_average_loss"] == pytest.approx(loss / weight, rel=1e-6)
+
+
+def learned_by(options, examples, passes):
+    """An ordinary learner, after so many passes."""
+    learner = make_learner(Settings.restored(options))
+    for _ in range(passes):
+        learner.begin_pass()
+        for batch in examples.batches():
+            learner.run(batch)
+    return learner
+
+
+def learned_copy(learner, options):
+    """A new learner with the same weights."""
+    found = make_learner(Settings.restored(options))
+    found.rule.load(learner.rule.scalars(), learner.rule.slots())
+    return found
+
+
+# --- tables ------------------------------------------------------------------------------------
+
+
+def table(n: int, seed: int, true: int = 4, others: int = 30) -> list[str]:
+    """Rows whose label depends on a few columns: the first one by a curve with a top in the middle."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(0, 1, (n, true + others)).round(3)
+    score = 4 * (np.abs(x[:, 0]) < 0.7) - 2 + x[:, 1:true] @ np.full(true - 1, 1.5)
+    y = rng.random(n) < 1 / (1 + np.exp(-score))
+    header = "y," + ",".join(f"c{k}" for k in range(true + others)) + "\n"
+    return [header, *(f"{int(a)},{','.join(map(str, row))}\n" for a, row in zip(y, x.tolist(), strict=True))]
+
+
+def test_a_table_of_few_true_columns_has_few_weights(vwlite, tmp_path):
+    """The curve takes hats of its column: with the columns as they are, nothing keeps so much."""
+    train, test = (write(tmp_path / f"{k}.csv", table(4000, k)) for k in range(2))
+    report = sparse(vwlite, tmp_path / "m", train, "--label", "y", "--sparse")
+    vwlite("train", train, "--label", "y", "-m", tmp_path / "auto")
+    chosen, auto = report["chosen"], model_of(tmp_path / "auto").chosen
+    assert chosen["largest_gain"] == pytest.approx(auto["baseline"] - auto["loss"], rel=1e-12)
+    assert chosen["kept"] >= 0.95 and chosen["nonzero_weights"] < 40
+    model = model_of(tmp_path / "m")
+    assert model.options["derived"] is not None and len(model.keys) > 200
+    losses = [loss_on(vwlite, tmp_path / name, test) for name in ("m", "auto")]
+    assert chosen["baseline"] - losses[0] > 0.9 * (chosen["baseline"] - losses[1])
+    said = vwlite("train", train, "--label", "y", "--sparse", "--derive", "none", "-m", tmp_path / "n").err
+    assert model_of(tmp_path / "n").options.get("derived") is None and "features:" not in said
+
+
+def test_products_are_learned_and_the_model_is_read_again(vwlite, tmp_path):
+    """The label is that of a product of two columns, some of whose cells are missing."""
+    rng = np.random.default_rng(3)
+    a, b, noise = rng.choice([0, 1], 3000), rng.choice([0, 1], 3000), rng.normal(0, 1, 3000)
+    y = (a ^ b) ^ (rng.random(3000) < 0.05)
+    rows = [f"{k},{'' if i % 50 == 0 else 'uv'[p]},{'xy'[q]},{z:.3f}\n"
+            for i, (k, p, q, z) in enumerate(zip(y, a, b, noise, strict=True))]
+    train, test = (write(tmp_path / name, ["y,a,b,c\n", *some]) for name, some in
+                   (("d.csv", rows[:2500]), ("t.csv", rows[2500:])))
+    report = sparse(vwlite, tmp_path / "m", train, "--label", "y", "--sparse")
+    assert model_of(tmp_path / "m").options["derived"]["products"] and report["chosen"]["kept"] >= 0.95
+    assert loss_on(vwlite, tmp_path / "m", test) < 0.5 * report["chosen"]["baseline"]
+    vwlite("train", test, "-i", tmp_path / "m", "-m", tmp_path / "n")
+    assert loss_on(vwlite, tmp_path / "n", test) < 0.5 * report["chosen"]["baseline"]
+
+
+def test_a_share_that_is_not_reached_is_noted(vwlite, data, tmp_path):
+    said = vwlite("train", data[0], "--sparse=0.999", "-m", tmp_path / "m").err
+    assert "note: no sparse model that was tried keeps 99.9 % of the gain of the default; the model is the one" in said
+    assert "no sparse model" not in vwlite("train", data[0], "--sparse=0.5", "-m", tmp_path / "m").err
+
+
+def test_shares_are_rounded_down():
+    assert [share(x) for x in (0.94999, 0.95, 0.9999, 0.5, 1.0)] == ["94.9 %", "95 %", "99.9 %", "50 %", "100 %"]
 
 
 def test_it_continues(vwlite, data, tmp_path):
@@ -247,7 +326,8 @@ def test_a_share_that_no_learner_keeps_gives_the_best_one(vwlite, data, tmp_path
     said = vwlite("train", train, "--sparse=0.999999", "-m", tmp_path / "m", "--report", tmp_path / "r").err
     report = json.loads((tmp_path / "r").read_text())
     assert report["chosen"]["kept"] < 0.999999 and report["front"][-1]["chosen"]
-    assert f"keeps {100 * report['chosen']['kept']:.0f} % of the gain of the default" in said
+    assert f"keeps {share(report['chosen']['kept'])} of the gain of the default" in said
+    assert "note: no sparse model that was tried keeps 99.9 % of the gain of the default" in said
 
 
 @pytest.mark.parametrize(

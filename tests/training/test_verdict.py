@@ -35,7 +35,7 @@ def data(folder):
         ("noise", "log loss", "learned"),  # the intercept alone
         ("two --passes 1", "log loss", "before they were learned"),
         ("two --validate noise", "log loss", "of --validate"),
-        ("two --sparse", "log loss", "before they were learned"),
+        ("two --sparse", "log loss", "not learned"),
         ("two --algorithm gd --loss logistic", "log loss", "before they were learned"),
         ("two --algorithm ftrl --loss hinge --passes 3 --holdout-off", "hinge loss", "that earlier passes learned"),
         ("two --algorithm gd --passes 9 --early-terminate 1", "squared loss", "held out"),

@@ -13,8 +13,9 @@ distribution of that column, given the other columns; with hats h_i and h_j of t
     mean_j = sum_i M_ij W_ij / sum_i M_ij,    M_ij = sum over rows of (importance) h_i h_j
 
 Products of the same columns at several resolutions share the features of cells without a number, whose weight is then
-the sum of the means. Means are over a sample of the rows (`RowSample`). If features are normalized, the mean is of
-effects of normalized rows, and the weight is this mean divided by the mean value of `name?` in these rows.
+the sum of the means. Models of `--sparse` have no such means of products, which would be more weights. Means are over
+a sample of the rows (`RowSample`). If features are normalized, the mean is of effects of normalized rows, and the
+weight is this mean divided by the mean value of `name?` in these rows.
 
 A model knows a word if it has its key, even with the weight 0. Some models drop keys of weight 0: if a word of the
 sample has no key, no word counts as absent.
@@ -121,7 +122,7 @@ def with_absent(model: "Model", rows: "Sequence[Batch]", keys: Iterable[str] = (
     found["columns"] = {name: column for name, column in found["columns"].items() if name not in shared}
     found["words"] = means.all_known() and (before or {}).get("words", True)
     model = with_record(model, found, before)
-    if model.chosen and model.settings.derived is not None and model.settings.normalize == "none":
+    if _are_state(model) and model.settings.derived is not None and model.settings.normalize == "none":
         model = _inserted(model, means.of_products(model, (before or {}).get("rows", 0)))
     return model
 

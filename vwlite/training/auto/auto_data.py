@@ -154,7 +154,7 @@ class AutoData:
     def derives(self) -> bool:
         """Whether features are derived from the columns of tables."""
         o = self.options
-        return o.derive != "none" and o.sparse is None and self.source.may_be_table
+        return o.derive != "none" and self.source.may_be_table
 
     def new_summary(self) -> DataSummary:
         return DataSummary(make_expander(self.settings, Normalizer()), grouped=self.options.group is not None)

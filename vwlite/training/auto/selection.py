@@ -424,6 +424,14 @@ class Selection:
         losses = self._losses_of(self._constant_predictions(constants))
         return float(difference_of(losses, losses, self._h, array("I", range(n)))[0])
 
+    def loss_in(self, folds: Sequence[int], predictions: Any = None, constants: Sequence[float] = ()) -> float:
+        """The loss of these predictions, or of constant scores, on the scored examples of these folds."""
+        n = len(self._y)
+        found = self._constant_predictions(constants) if predictions is None else predictions[: self.width * n]
+        losses = self._losses_of(found)
+        weights = array("d", (h if fold in folds else 0.0 for h, fold in zip(self._h, self._scored_folds, strict=True)))
+        return float(difference_of(losses, losses, weights, array("I", range(n)))[0])
+
     def loss_with(self, c: GridCandidate, result: PassResult) -> float:
         """The loss of a candidate after its last pass, with the stack of another result."""
         return float(self._scored(c).loss_of([*result.u, *result.offsets])) / sum(self._h)

@@ -1,8 +1,9 @@
 """`--sparse`: learners of adagrad-rda, one for each strength of l1 and learning rate, and the choice of a small model.
 
-Learners are compared by the progressive loss of the later examples. The front (Pareto front) has, for each number of
-weights, the learner with the least loss. The model is the smallest one that keeps a given share of the gain over the
-best constant: of the gain of `--algorithm auto`, or, for a stream, of that of the best learner.
+Learners of files are compared out of fold, as `--algorithm auto` judges its own, after 1, 2, 4 and 8 passes; those of a
+stream by the progressive loss of the later examples. The front (Pareto front) has, for each number of weights, the
+learner with the least loss. The model is the smallest one that keeps a given share of the gain over the best constant:
+of the gain of `--algorithm auto`, or, for a stream, of that of the best learner.
 """
 
 import math
@@ -33,12 +34,15 @@ Parts = Iterable[tuple[Batch, int | None]]  # batches, each with the line before
 
 @dataclass(frozen=True)
 class SparsePoint:
-    """A learner after its pass. loss: the progressive loss of the later examples."""
+    """A learner after its passes. loss: out of fold, or the progressive loss of the later examples. which: the number
+    of the features that it learns, among several sets of features."""
 
     nonzeros: int
     loss: float
     l1: float
     rate: float
+    passes: int = 1
+    which: int = 0
 
     def by_size(self) -> tuple[float, ...]:
         return self.nonzeros, self.loss, -self.l1, self.rate
@@ -87,6 +91,10 @@ class JudgedLearner:
                 return
 
     @property
+    def diverged(self) -> bool:
+        return self._diverged
+
+    @property
     def loss(self) -> float:
         """The average loss since the mark, or of all examples if there was no mark; infinity if learning diverged."""
         tally = self.learner.progressive
@@ -133,6 +141,14 @@ class LearnerMaker:
         loss, expander = make_loss(self.settings), make_expander(self.settings)
         rule = Frozen(loss, constant_key=expander.constant_key)
         return OffsetLearner(rule, loss, expander, offset=score, learn=False)
+
+    def judge(self, learner: Learner) -> Learner:
+        """A learner that predicts by the weights of another one, with the same offset, and learns nothing."""
+        found = OffsetLearner(
+            learner.rule, make_loss(self.settings), make_expander(self.settings), offset=self.labels.shift, learn=False
+        )
+        found.min_label, found.max_label = learner.min_label, learner.max_label
+        return found
 
     def with_settings(self, **changed: object) -> "LearnerMaker":
         return replace(self, settings=replace(self.settings, **changed))  # type: ignore[arg-type]

@@ -43,10 +43,15 @@ def check_options(job: Job) -> None:
     for name, why in NOT_AUTO.items():
         if name in o.given:
             raise UsageError(f"{option_name(name)} has no effect with --algorithm auto: {why}")
-    if o.derive in ("none", "curves") and o.pairs is not None:
-        raise UsageError(f"--pairs needs --derive pairs or auto, and not {o.derive}: it derives no pairs")
+    check_pairs(o.derive, o.pairs)
     if o.validate is not None and "passes" in o.given and o.passes == 1:
         raise UsageError("--validate chooses among passes: leave --passes 1 out")
+
+
+def check_pairs(derive: str, pairs: int | None) -> None:
+    """UsageError for --pairs where none are derived."""
+    if derive in ("none", "curves") and pairs is not None:
+        raise UsageError(f"--pairs needs --derive pairs or auto, and not {derive}: it derives no pairs")
 
 
 class AutoTrainer(DataTrainer):
