@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from auto_tables import Data, sets_of
+from auto_tables import Data, sets_of, small_sets
 from compare import vwlite
 from harness import made, options_of, read_lines, say, show, table, work_folder
 
@@ -78,16 +78,16 @@ def forgot(model: Path) -> int:
     return sum(night.past < 1 for night in nights_of(read_model(str(model)).continued))
 
 
-def changed(data: Data, change: str) -> list[list[list[str]]]:
+def changed(data: Data, change: str, rows_of_day: int) -> list[list[list[str]]]:
     """The rows of the days of a stream, as cells."""
     header, *rows = csv.reader(read_lines(data.train))
-    rows, draw = rows[: STREAM_DAYS * ROWS * (2 if change == "rate" else 1)], np.random.default_rng(1)
+    rows, draw = rows[: STREAM_DAYS * rows_of_day * (2 if change == "rate" else 1)], np.random.default_rng(1)
     target, words = header.index("target"), sorted({row[header.index("target")] for row in rows})
     number = header.index(next(name for name, kind in data.kinds.items() if kind == "num"))
     middle = np.median([float(row[number] or "nan") for row in rows if row[number]])
     days: list[list[list[str]]] = [[] for _ in range(STREAM_DAYS)]
     for row in rows:
-        day = next((k for k, rows_of in enumerate(days) if len(rows_of) < ROWS), None)
+        day = next((k for k, rows_of in enumerate(days) if len(rows_of) < rows_of_day), None)
         if day is None:
             break
         late, is_first = day >= STREAM_DAYS // 2, row[target] == words[0]
@@ -101,10 +101,10 @@ def changed(data: Data, change: str) -> list[list[list[str]]]:
     return [[header], *days]
 
 
-def of_stream(data: Data, change: str) -> tuple[str, str, float, float, float, int]:
+def of_stream(data: Data, change: str, rows_of_day: int) -> tuple[str, str, float, float, float, int]:
     """The set, the change, the mean loss of the nights, those of all days and of the last day, over the better of these
     as logarithms, and on how many nights the past was made to count less."""
-    head, *days = changed(data, change)
+    head, *days = changed(data, change, rows_of_day)
     with work_folder() as name:
         folder, losses = Path(name), np.zeros((3, STREAM_DAYS - 1))
 
@@ -127,18 +127,22 @@ def of_stream(data: Data, change: str) -> tuple[str, str, float, float, float, i
 
 
 def main() -> None:
-    parser = options_of(__doc__, data=True, results="put the tables into this file")
+    parser = options_of(__doc__, quick="small sets, and a stream of few rows: does it work?", data=True,
+                        results="put the tables into this file")
     parser.add_argument("--only", default="", help="names of sets or changes, some of which a row must have")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time")
     o = parser.parse_args()
     only: Callable[[str], bool] = lambda text: not o.only or any(word in text for word in o.only.split())  # noqa: E731
     with work_folder() as name, ProcessPoolExecutor(o.jobs) as pool:
-        found = [data for texts in (False, True) for data in sets_of(o.data / "tables", texts, Path(name))]
+        folder = small_sets(Path(name)) if o.quick else o.data / "tables"
+        found = [data for texts in (False, True) for data in sets_of(folder, texts, Path(name))]
         sets = {data.name: data for data in found if data.name not in APART}
-        chains = [pool.submit(of_set, data, days) for data in sets.values() for days in DAYS
+        streamed, rows = ([name for name, data in sets.items() if data.task == "bin"][:1], 20) if o.quick else (
+            [name for name in STREAMS if name in sets], ROWS)
+        chains = [pool.submit(of_set, data, days) for data in sets.values() for days in DAYS[: 1 if o.quick else None]
                   if only(f"{data.name} {days} days")]
-        streams = [pool.submit(of_stream, sets[name], change) for name in STREAMS for change in CHANGES
-                   if name in sets and only(f"{name} {change}")]
+        streams = [pool.submit(of_stream, sets[name], change, rows) for name in streamed for change in CHANGES
+                   if only(f"{name} {change}")]
         nights = list(_shown(chains))
         drifts = list(_shown(streams))
     mean = np.mean([difference for *_, difference, _ in nights]) if nights else 0.0

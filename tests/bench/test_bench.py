@@ -488,3 +488,13 @@ def test_the_picture_has_a_dot_for_each_strength_and_is_drawn(tmp_path: Path) ->
         (tmp_path / "picture.json").write_text(kept)
         start("picture", "--draw", "--out", tmp_path)
         assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
+
+
+@pytest.mark.long
+def test_nights_beside_all_days_at_once(tmp_path: Path) -> None:
+    """As long as nothing is forgotten, the model of nights is that of all days."""
+    table = cells_of(filled(tmp_path, "nights", "--quick", "--only", "sizes flip", name="continue").stdout)
+    rows = [[cell.strip() for cell in cells] for cells in table]
+    assert ["sizes", "10"] in [row[:2] for row in rows] and ["two", "flip"] in [row[:2] for row in rows]
+    of_sizes = next(row for row in rows if row[:1] == ["sizes"])
+    assert of_sizes[4] != "0" or of_sizes[3] == "+0.000"

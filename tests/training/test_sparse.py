@@ -187,6 +187,7 @@ def table(n: int, seed: int, true: int = 4, others: int = 30) -> list[str]:
     return [header, *(f"{int(a)},{','.join(map(str, row))}\n" for a, row in zip(y, x.tolist(), strict=True))]
 
 
+@pytest.mark.long
 def test_a_table_of_few_true_columns_has_few_weights(vwlite, tmp_path):
     """The curve takes hats of its column: with the columns as they are, nothing keeps so much."""
     train, test = (write(tmp_path / f"{k}.csv", table(4000, k)) for k in range(2))

@@ -281,7 +281,8 @@ def united(several: Sequence[Derived], order: Mapping[str, int]) -> Derived | No
     place = {c.full_name: i for i, c in enumerate(found)}
     products = {tuple(sorted((place[d.columns[i].full_name], k) for i, k in product))
                 for d in several for product in d.products}
-    united = Derived(found, tuple(sorted(products)))
+    in_order = sorted(products, key=lambda product: [*zip(*product, strict=True)])  # those of the same columns together
+    united = Derived(found, tuple(in_order))
     curves = (c for c in found if isinstance(c, NumberColumn))
     return united if united.cells <= MOST_CELLS and all(len(c.knots[CURVE]) <= MOST_CODES for c in curves) else None
 
