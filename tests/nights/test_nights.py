@@ -85,7 +85,7 @@ def test_the_newest_rows_that_fit_are_kept(vwlite, write, bound):
     assert sum(len(batch) for batch in kept.batches()) == kept.facts.lines == fitting
     labels = [y for batch in kept.batches() for y in batch.label]
     assert labels == [1 if row["two"] == "yes" else -1 for row in rows[len(rows) - fitting:]]
-    assert kept.facts.let_go == len(rows) - fitting
+    assert kept.facts.dropped == len(rows) - fitting
     names = {name for *_, name in kept.log}
     used = {row["c"] for row in rows[len(rows) - fitting:]}
     assert {f"c={c}".encode() for c in "abcde"} & names == {f"c={c}".encode() for c in used}
@@ -139,8 +139,8 @@ def test_rows_whose_model_got_its_name_first(vwlite, write):
     night = a_night(vwlite, write)
     digest = read_model("M").digest
     os.rename("M.rows", f"M.rows.{digest[:16]}")
-    Path("M.rows.0123456789abcdef").write_bytes(b"of a run that was killed")
-    assert "learned again from 150 rows" in night().err
+    Path("M.rows.0123456789abcdef").write_bytes(Path("M").with_suffix(f".rows.{digest[:16]}").read_bytes()[:100])
+    assert "trained again from 150 kept rows" in night().err
     assert Path("M.rows").exists() and not unsettled()
 
 
@@ -162,7 +162,7 @@ def test_rows_are_counted_from_when_they_were_kept(vwlite, write):
     kept, _ = found_for("M", read_model("M").digest)
     assert (kept.facts.before, kept.facts.lines) == (150, 150)
     third = write("two words", "third", [2])
-    assert "learned again from 150 rows" in vwlite("train", "--continue", "M", third, "--label", "two").err
+    assert "trained again from 150 kept rows" in vwlite("train", "--continue", "M", third, "--label", "two").err
     vwlite("train", write("two words", "all", [1, 2]), "--label", "two", "-m", "one", "--quiet")
     assert vwlite("weights", "M").out == vwlite("weights", "one").out
 
@@ -180,7 +180,7 @@ def test_names_are_given_to_a_model_with_its_rows(vwlite, write):
     data = write("VW text", "first", [0])
     vwlite("train", "--continue", "M", data, "--quiet")
     vwlite("names", "M", data, "-o", "M", "--quiet")
-    assert "learned again from 150 rows" in vwlite("train", "--continue", "M", write("VW text", "second", [1])).err
+    assert "trained again from 150 kept rows" in vwlite("train", "--continue", "M", write("VW text", "second", [1])).err
 
 
 def test_a_limit_by_the_run_before(vwlite, write):

@@ -239,6 +239,7 @@ class CacheReader:
         options = index.made_from.get("options")
         self._opens = isinstance(options, dict) and options.get("derives") is True
         self._dictionary: Dictionary | None = None
+        self.lengths: list[int] = []  # the number of lines of each batch, once they were checked
         self._fd = os.dup(fd)
         weakref.finalize(self, os.close, self._fd)
 
@@ -293,15 +294,19 @@ class CacheReader:
         disk keeps busy."""
         from concurrent.futures import ThreadPoolExecutor
 
-        def part(entries: list[BatchEntry]) -> None:
+        self.lengths = [0] * len(self._entries)
+
+        def part(first: int) -> None:
+            entries = self._entries[first::2]
             buffer = self._buffer(entries)
-            for entry in entries:
+            for number, entry in enumerate(entries):
                 batch = self._load(entry, buffer)
+                self.lengths[first + 2 * number] = len(batch)
                 if self._domain is not None:
                     _check_numbers(batch, self._domain, self._most, opens=self._opens)
 
         with ThreadPoolExecutor(2) as threads:
-            list(threads.map(part, [self._entries[::2], self._entries[1::2]]))
+            list(threads.map(part, [0, 1]))
 
     @staticmethod
     def _buffer(entries: list[BatchEntry]) -> bytearray:
@@ -353,17 +358,38 @@ def open_cache(path: str, expected: dict[str, Any] | None) -> CacheReader:
 
     expected: the fingerprint that it must have, or a part of it; None: any.
     """
+    with _opened(path) as fd:
+        return _checked(fd, expected)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[int]:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
-            return _checked(fd, expected)
+            yield fd
         finally:
             os.close(fd)
     except OSError as e:
         raise CacheUnusable(e.strerror) from e
 
 
+def made_from(path: str) -> dict[str, Any]:
+    """What a cache was made from; its batches are not checked. CacheUnusable as above."""
+    with _opened(path) as fd:
+        return _index_of(fd).made_from
+
+
 def _checked(fd: int, expected: dict[str, Any] | None) -> CacheReader:
+    index = _index_of(fd)
+    if expected is not None:  # before the bytes: this is quick
+        _compare(index.made_from, expected)
+    reader = CacheReader(fd, index)
+    reader.check()
+    return reader
+
+
+def _index_of(fd: int) -> CacheIndex:
     info = os.fstat(fd)
     if not stat.S_ISREG(info.st_mode):
         raise CacheUnusable(os.strerror(errno.EISDIR) if stat.S_ISDIR(info.st_mode) else "it is not a regular file")
@@ -374,12 +400,7 @@ def _checked(fd: int, expected: dict[str, Any] | None) -> CacheReader:
         raise CacheUnusable("it is not a cache of vwlite")
     if magic != MAGIC:
         raise CacheUnusable("its format has another version")
-    index = _index(fd, info.st_size)
-    if expected is not None:  # before the bytes: this is quick
-        _compare(index.made_from, expected)
-    reader = CacheReader(fd, index)
-    reader.check()
-    return reader
+    return _index(fd, info.st_size)
 
 
 def _index(fd: int, size: int) -> CacheIndex:

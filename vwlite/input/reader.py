@@ -231,6 +231,23 @@ def _shown_size(size: int) -> str:
     return f"{size >> 20} MiB" if size >> 20 else f"{size} bytes"
 
 
+def opened(source: str) -> int:
+    """The file descriptor of a source; 0 for standard input. NoInputError."""
+    mode = status_of(source).st_mode
+    if stat.S_ISDIR(mode):
+        raise unreadable_error(source, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
+    # A named pipe without a writer must not block here, where nothing looks at signals. (Elsewhere than on Linux it
+    # would seem to be at its end.)
+    waits = os.O_NONBLOCK if stat.S_ISFIFO(mode) and sys.platform == "linux" else 0
+    try:
+        fd = 0 if source == "-" else os.open(source, os.O_RDONLY | os.O_CLOEXEC | waits)
+    except OSError as e:
+        raise NoInputError(f"{source}: {e.strerror}") from e
+    if waits and fd:
+        os.set_blocking(fd, True)
+    return fd
+
+
 class _File:
     """The decompressed bytes of one source, in pieces; an empty piece says that the input pauses.
 
@@ -246,18 +263,8 @@ class _File:
         self.done = 0  # bytes read, as stored
         self._size = block_size
         self._stop = stop
-        mode = status_of(source).st_mode
-        if stat.S_ISDIR(mode):
-            raise unreadable_error(source, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
-        # A named pipe without a writer must not block here, where `stop` is not looked at. (Elsewhere than on
-        # Linux it would seem to be at its end.)
-        waits = os.O_NONBLOCK if stat.S_ISFIFO(mode) and sys.platform == "linux" else 0
-        try:
-            self._fd = 0 if source == "-" else os.open(source, os.O_RDONLY | os.O_CLOEXEC | waits)
-        except OSError as e:
-            raise NoInputError(f"{source}: {e.strerror}") from e
-        if waits and self._fd:
-            os.set_blocking(self._fd, True)
+        self._fd = opened(source)
+        mode = os.fstat(self._fd).st_mode
         self._waits = not stat.S_ISREG(mode)
         # The size of a plain file, and the bytes of it that are to be read (standard input may be half read).
         self._whole = 0 if self._waits else os.fstat(self._fd).st_size

@@ -1,9 +1,9 @@
 """The rows that are kept beside a model for the next run of `vwlite train --continue`: MODEL.rows.
 
 The file is a cache (`vwlite.input.cache`) of the newest training rows as they were parsed, with labels as they are
-learned. What it was made from says of which model it is: the digest of that. It is written before the model as
-MODEL.rows.DIGEST, with the first digits of the digest, and gets the name MODEL.rows after the model has its own. So at
-any time the model that is there has its rows under one of the two names.
+learned. Its index has the digest of the model that it belongs to. It is written before the model, as MODEL.rows.DIGEST
+with the first digits of that digest, and gets the name MODEL.rows after the model has its own. So at any time the model
+that is there has its rows under one of the two names.
 """
 
 import glob
@@ -18,7 +18,17 @@ import numpy as np
 
 from vwlite.core.data.batch import Batch
 from vwlite.errors import CannotCreateError, DataError
-from vwlite.input.cache import MAGIC, CacheReader, CacheUnusable, CacheWriter, NameOfLog, made_by, open_cache
+from vwlite.input.cache import (
+    MAGIC,
+    CacheReader,
+    CacheUnusable,
+    CacheWriter,
+    NameOfLog,
+    check_replaceable,
+    made_by,
+    made_from,
+    open_cache,
+)
 from vwlite.model.rows_beside import DIGITS, path_of, unsettled
 from vwlite.output.atomic import AtomicFile
 from vwlite.records import record
@@ -30,29 +40,29 @@ LEAST = 0.01  # rows that count less are not kept
 
 @record(frozen=True)
 class Part:
-    """So many lines, one after the other. counts: what their rows count, of what new ones do. otherwise: what they
-    count if the next run finds that this is too little."""
+    """So many lines, one after the other. counts: the factor of their importances. if_undone: the factor, if the next
+    run undoes the last change."""
 
     lines: int
     counts: float = 1.0
-    otherwise: float = 1.0
+    if_undone: float = 1.0
 
 
 @record(frozen=True)
 class RowFacts:
     """What is known of kept rows. parts: in order. columns: of tables, as learning has them; group: the one of groups.
-    bound: in bytes. before: examples that the model learned before rows were kept; let_go: lines that are no longer
-    kept. evidence: what the choice of how much they count remembers; otherwise: if the next run finds that the last
-    choice was wrong."""
+    bound: in bytes. before: examples that the model learned before rows were kept; dropped: lines that are no longer
+    kept. evidence: of the choice of factors, for the next run; if_undone: the same, if the next run undoes the last
+    change."""
 
     parts: tuple[Part, ...] = ()
     columns: dict[str, Any] = field(default_factory=dict)
     group: str | None = None
     bound: int = BOUND
     before: int = 0
-    let_go: int = 0
+    dropped: int = 0
     evidence: dict[str, Any] = field(default_factory=dict)
-    otherwise: dict[str, Any] = field(default_factory=dict)
+    if_undone: dict[str, Any] = field(default_factory=dict)
 
     @property
     def lines(self) -> int:
@@ -60,19 +70,23 @@ class RowFacts:
 
     def stored(self) -> dict[str, Any]:
         """As the file has it."""
-        return {**vars(self), "parts": [[part.lines, part.counts, part.otherwise] for part in self.parts]}
+        return {**vars(self), "parts": [[part.lines, part.counts, part.if_undone] for part in self.parts]}
 
     @staticmethod
     def restored(stored: Any) -> "RowFacts":
         """ValueError for what is not valid."""
-        parts = tuple(Part(lines, counts, otherwise) for lines, counts, otherwise in stored["parts"])
+        parts = tuple(Part(lines, counts, if_undone) for lines, counts, if_undone in stored["parts"])
         found = RowFacts(parts, **{name: stored[name] for name in vars(RowFacts()) if name != "parts"})
-        whole = [found.bound, found.before, found.let_go, *(part.lines for part in parts)]
+        whole = [found.bound, found.before, found.dropped, *(part.lines for part in parts)]
         known = all(type(x) is int and x >= 0 for x in whole)
-        known = known and all(type(x) is dict for x in (found.columns, found.evidence, found.otherwise))
-        counts = [x for part in parts for x in (part.counts, part.otherwise)]
+        known = known and all(type(x) is dict for x in (found.columns, found.evidence, found.if_undone))
+        counts = [x for part in parts for x in (part.counts, part.if_undone)]
         if not known or type(found.group or "") is not str or not all(type(x) is float and 0 <= x <= 1 for x in counts):
             raise ValueError("its facts are not valid")
+        if found.columns:
+            from vwlite.input.schema import Schema  # not at the top: only tables need it
+
+            Schema.restored(found.columns)
         return found
 
 
@@ -87,7 +101,7 @@ class KeptRows:
         self.path, self._reader, self.facts = path, reader, facts
         self.classes, self.log, self.keys = reader.classes, reader.log, reader.keys
         self.shape = reader.made_from["options"]
-        self.begins = [0, *accumulate(len(batch) for batch, _ in reader.batches())]
+        self.begins = [0, *accumulate(reader.lengths)]
         if self.begins[-1] != facts.lines:
             raise ValueError("it has another number of lines than it says")
 
@@ -115,16 +129,16 @@ def found_for(model: str, digest: str) -> tuple[KeptRows | None, bool]:
         if not os.path.lexists(path):
             continue
         try:
-            reader = open_cache(path, None)
-            kept = reader.made_from.get("kept")
+            facts = made_from(path)
+            kept = facts.get("kept")
             if type(kept) is not dict:
                 raise CacheUnusable("it is a cache")
             if kept.get("model") != digest:
                 is_other = True
                 continue
-            if reader.made_from.get("byte order") != made_by("train")["byte order"]:
+            if facts.get("byte order") != made_by("train")["byte order"]:
                 raise CacheUnusable("it was made on another kind of machine")
-            return KeptRows(path, reader, RowFacts.restored(kept)), is_other
+            return KeptRows(path, open_cache(path, None), RowFacts.restored(kept)), is_other
         except (CacheUnusable, KeyError, TypeError, ValueError, OverflowError) as e:
             why = "a newer vwlite has written it" if _is_newer(path) else str(e)
             raise DataError(f"{path}: these rows, kept for {model}, cannot be read: {why}; without the file, the past "
@@ -145,8 +159,8 @@ class RowsFile:
     def __init__(self, model: str, digest: str, shape: dict[str, Any], facts: RowFacts) -> None:
         """shape: what the labels are, for `CacheReader.check`."""
         self._model, self._digest = model, digest
-        made_from = {**made_by("train"), "options": shape, "kept": {**facts.stored(), "model": digest}}
-        self._writer = CacheWriter(unsettled(model, digest), made_from, is_private=True)
+        described = {**made_by("train"), "options": shape, "kept": {**facts.stored(), "model": digest}}
+        self._writer = CacheWriter(unsettled(model, digest), described, is_private=True)
 
     def write(
         self, batches: Iterable[Batch], log: Sequence[NameOfLog], classes: Sequence[str], keys: Sequence[str]
@@ -167,18 +181,35 @@ class RowsFile:
 
 def settle(model: str, digest: str) -> None:
     """Give the rows of a model the name MODEL.rows, and remove others. digest: "": there are none."""
-    path, before = path_of(model), unsettled(model, digest)
+    path = path_of(model)
     try:
         if digest:
-            os.replace(before, path)
-        else:
-            with suppress(FileNotFoundError):
-                os.unlink(path)
+            os.replace(unsettled(model, digest), path)
+        elif _is_cache(path):
+            os.unlink(path)
     except OSError as e:
         raise CannotCreateError(f"{path}: cannot be written: {e.strerror}") from e
-    for other in glob.glob(f"{glob.escape(path)}.{'[0-9a-f]' * DIGITS}"):
+    for other in filter(_is_cache, glob.glob(f"{glob.escape(path)}.{'[0-9a-f]' * DIGITS}")):
         with suppress(OSError):
             os.unlink(other)
+
+
+def check_free(model: str) -> None:
+    """CannotCreateError if what is at MODEL.rows are no rows: it must not be lost."""
+    path = path_of(model)
+    if os.path.lexists(path) and not os.path.isfile(path):
+        raise CannotCreateError(f"{path}: this is not a file, so it is not replaced by rows: remove it, or add "
+                                "--keep-rows 0")
+    check_replaceable(path)
+
+
+def _is_cache(path: str) -> bool:
+    """Whether it is a file that may be removed, as it begins like one that vwlite has written."""
+    with suppress(OSError):
+        if not os.path.islink(path) and os.path.isfile(path):
+            with open(path, "rb") as file:
+                return MAGIC[:-2] == file.read(len(MAGIC) - 2)
+    return False
 
 
 def commit_with_rows(file: AtomicFile, model: str, old: str, new: str) -> None:

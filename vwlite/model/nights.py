@@ -1,7 +1,7 @@
 """The last nights of a model that is continued with kept rows, as its header has them."""
 
 from collections.abc import Mapping, Sequence
-from math import inf, isfinite
+from math import isfinite
 from typing import Any
 
 from vwlite.output.text import shown
@@ -13,7 +13,7 @@ MOST = 30
 @record(frozen=True)
 class Night:
     """A run. rows: examples that were new. loss: of these before they were learned, with its standard error; in the
-    first run out of fold. past: what the rows before count of what they did. pairs: of columns, and words, that the run
+    first run out of fold. past: the factor of the importances of kept rows. pairs: of columns, and words, that the run
     before did not have."""
 
     rows: int
@@ -32,14 +32,9 @@ class Night:
         if self.loss is not None:
             found.append(f"loss {shown(self.loss)}" + ("" if self.error is None else f" +- {shown(self.error)}"))
         if self.past != 1:
-            found.append(f"the past counts {self.past:g}")
+            found.append(f"kept rows count {self.past:g} times as much")
         new = (self.pairs, "pair"), (self.words, "word")
         return ", ".join([*found, *(f"{n:,} new {what}{'s' * (n > 1)}" for n, what in new if n)])
-
-    @property
-    def limits(self) -> tuple[float, float] | None:
-        """The loss and its standard error, infinite if it is not known; None without a loss."""
-        return None if self.loss is None else (self.loss, inf if self.error is None else self.error)
 
 
 def restored(found: Any) -> list[Night]:

@@ -363,7 +363,7 @@ class ConditionType(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Condition:
         of_yesterday = re.fullmatch(
-            r"\s*([A-Za-z][\w. ]*?)\s*(<=|>=|<|>)\s*yesterday\s*(?:([-+]\s*\d+\.?\d*)\s*se)?\s*", str(value))
+            r"\s*([A-Za-z][\w. ]*?)\s*(<=|>=|<|>)\s*yesterday\s*(?:([-+]\s*(?:\d+\.?\d*|\.\d+))\s*se)?\s*", str(value))
         if of_yesterday:
             errors = float((of_yesterday[3] or "0").replace(" ", ""))
             return Condition(of_yesterday[1].lower().replace(" ", "_"), of_yesterday[2], 0.0, errors)
@@ -371,4 +371,5 @@ class ConditionType(click.ParamType):
         try:
             return Condition(found[1].lower().replace(" ", "_"), found[2], float(found[3]))  # type: ignore[index]
         except (TypeError, ValueError):
-            self.fail(f"{value!r} is not a measure, <, <=, > or >=, and a number, such as 'auc<0.9'", param, ctx)
+            self.fail(f"{value!r} is not a measure, <, <=, > or >=, and a number or yesterday+3se, such as 'auc<0.9'",
+                      param, ctx)

@@ -402,7 +402,8 @@ class TrainOptions(CacheOptions):
     )
     group: str | None = option(
         None, "--group", group=TABLES, reported=True, type=click.STRING, metavar="NAME",
-        excludes={"--tag": "the group is the tag", "--validate": "there are no folds", "--sparse": "it has no folds"},
+        excludes={"--tag": "the group is the tag", "--validate": "there are no folds",
+                  "--sparse": "it has no groups"},
         help="Column of groups, such as customers. All rows of a group are in one fold of --algorithm auto: losses and "
              "-p are those of new groups. It is not learned, and printed as a tag.",
     )
@@ -432,14 +433,13 @@ class TrainOptions(CacheOptions):
     keep_rows: int | None = option(
         None, "--keep-rows", group=OUT, reported=True, type=Bytes(0), metavar="SIZE",
         excludes=dict.fromkeys(("--save-weights-only", "--max-size", "--checkpoint-every"), ""),
-        help="Keep the newest training rows, for later runs. As many as fit into SIZE, in MODEL.rows: --continue and "
-             "--initial learn the model again from these and the new ones (`vwlite help nights`). 0: none. --continue "
-             "keeps 64M of a new model.",
+        help="Keep the newest training rows in MODEL.rows. At most SIZE, such as 64M: later runs with --continue or "
+             "--initial train the model again from kept and new rows (`vwlite help nights`). 0: keep none. A new "
+             "model of --continue keeps 64M.",
     )
     past: float | None = option(
         None, "--past", group=OUT, reported=True, type=Number(0, 1), metavar="SHARE", shown="found",
-        help="What kept rows count, of what they did in the last run. By default, what the new rows say; 1: nothing is "
-             "forgotten.",
+        help="Multiply the importances of all kept rows by SHARE. By default, the new rows decide; 1: forget nothing.",
     )
     again: bool = option(
         False, "--again", group=OUT, help="With --continue: learn the input of the last run again."

@@ -75,7 +75,6 @@ class Source:
 
     weights: "ClassWeights | None" = None  # of labels, by which importances are multiplied; caches do not have them
     share_numbers = False  # of features, as `CacheReader.batches` has it
-    copies = False  # batches are written to a file in their order
     reads_more = False  # bad lines of other files follow those of DATA, before `end`
 
     def __init__(
@@ -190,7 +189,7 @@ class Source:
                 samples=True,
             )
             parsed = parsed_batches(
-                self._plan.files, parse, stop=stop, threads=self._plan.threads, number=writer is not None or self.copies
+                self._plan.files, parse, stop=stop, threads=self._plan.threads, number=writer is not None
             )
             yield _written(stack.enter_context(parsed), writer)
             if not self.reads_more:

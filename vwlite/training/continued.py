@@ -24,10 +24,9 @@ from vwlite.runs.watched import Number, Watched, differs, share, watched
 
 if TYPE_CHECKING:
     from vwlite.model import Model
-    from vwlite.model.nights import Night
 
 PIECE = 1 << 20
-NEW = Watched("share_of_new_features")
+NEW, LOSS = Watched("share_of_new_features"), Watched("loss")
 NOTHING = blake2b(digest_size=16).digest()
 
 
@@ -91,6 +90,11 @@ class Continuing:
         numbers = {of.text: x for of, x in self._numbers.items() if x.error < inf}
         return {"inputs": inputs[:MOST_INPUTS], "numbers": numbers}
 
+    def losses(self) -> tuple[Number, Number] | None:
+        """The losses of the last run and of this one, with their standard errors; None if one is not known."""
+        before, now = self._before.get("numbers", {}).get(LOSS.text), self._numbers.get(LOSS)
+        return (Number(*before), now) if before is not None and now is not None and now.error < inf else None
+
     def notes(self) -> list[str]:
         """What differs from the last run, as sentences. New features become fewer: only more are worth one."""
         before = {text: Number(*x) for text, x in self._before.get("numbers", {}).items()}
@@ -103,32 +107,31 @@ class Checks:
     """--fail-if and --min-examples. UsageError for a measure that does not exist."""
 
     def __init__(
-        self, fail_if: Sequence[Condition], min_examples: int | None, settings: Settings, chooses_loss: bool
+        self, fail_if: Sequence[Condition], min_examples: int | None, settings: Settings, chooses_loss: bool,
+        continuing: Continuing | None = None,
     ) -> None:
-        self._fail_if, self._min_examples = fail_if, min_examples or 0
+        self._fail_if, self._min_examples, self._continuing = fail_if, min_examples or 0, continuing
         own = settings.outputs.keys(("logistic", "squared", "poisson") if chooses_loss else (settings.loss,))
+        if continuing is None and any(condition.errors is not None for condition in fail_if):
+            raise UsageError("--fail-if: yesterday is the last run of --continue: use it, or name a number")
         check_names(fail_if, ["average_loss", "loss", "accuracy", *own],
                     "; vwlite evaluate --fail-if has more of other data", losses=("loss", "average_loss"))
 
-    def failed(
-        self, settings: Settings, measures: dict[str, Result], examples: int, kept: str, nights: "Sequence[Night]" = ()
-    ) -> CheckError | None:
-        """What to raise, if there is something. measures: as of `Trainer.measures`; examples: that were learned.
-        nights: the runs of a model that is continued with kept rows, this one last."""
+    def failed(self, settings: Settings, measures: dict[str, Result], examples: int, kept: str) -> CheckError | None:
+        """What to raise, if there is something. measures: as of `Trainer.measures`; examples: that were learned."""
         values = {key: measure.value for key, measure in measures.items()}
         values |= dict.fromkeys(["loss", *settings.outputs.loss_keys], values.get("average_loss"))
-        found = failures([*_with_limits(self._fail_if, nights)], values)
+        found = failures([*self._with_limits()], values)
         if examples < self._min_examples:
             found.append(f"--min-examples {self._min_examples}: it is {examples}")
         return CheckError("; ".join(filter(None, [*found, kept]))) if found else None
 
-
-def _with_limits(conditions: Sequence[Condition], nights: "Sequence[Night]") -> Iterator[Condition]:
-    """The conditions with their limits: where it is the loss of the run before, and its standard error is known."""
-    before = [night.limits for night in nights[-2:]]
-    for condition in conditions:
-        if condition.errors is None:
-            yield condition
-        elif len(before) == 2 and before[0] is not None and before[1] is not None:
-            limit = before[0][0] + (condition.errors * hypot(before[0][1], before[1][1]) if condition.errors else 0.0)
-            yield condition._replace(limit=limit)
+    def _with_limits(self) -> Iterator[Condition]:
+        """The conditions with their limits. One that compares with the run before holds only if there was one."""
+        losses = self._continuing.losses() if self._continuing is not None else None
+        for condition in self._fail_if:
+            if condition.errors is None:
+                yield condition
+            elif losses is not None:
+                before, now = losses
+                yield condition._replace(limit=before.value + condition.errors * hypot(before.error, now.error))

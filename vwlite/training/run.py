@@ -90,7 +90,8 @@ class TrainRun(Progress):
         if o.fail_if or o.min_examples:
             from vwlite.training.continued import Checks
 
-            self.checks = Checks(o.fail_if, o.min_examples, trainer.settings, trainer.chooses_loss)
+            self.checks = Checks(
+                o.fail_if, o.min_examples, trainer.settings, trainer.chooses_loss, self.continuing)
         is_night = self.keeping is not None and self.keeping.is_night
         self.is_whole = bool(self.continuing or self.checks or is_night)  # no model is written of a part of the input
         super().begin(trainer)
@@ -206,13 +207,13 @@ class TrainRun(Progress):
         if self.checks is not None and frame.signal is None:
             labelled = (learner.examples - learner.unlabelled) // (len(trainer.losses) or 1)
             measures = trainer.measures(trainer.held_tally or learner.progressive)
-            kept, nights = self._unwritten() if self.file else "", self.keeping.nights if self.keeping else ()
-            failed = self.checks.failed(trainer.settings, measures, labelled, kept, nights)
+            failed = self.checks.failed(trainer.settings, measures, labelled, self._unwritten() if self.file else "")
         if failed is None:
             model = [self.file.commit] if self.file is not None and self._may_write(trainer) else []
             held = [self.holdout_writer.commit] if self.holdout_writer is not None else []
             rows = [self._written_rows(trainer, frame)] if model and self.keeping is not None else []
             if not frame.commit(*model, *rows, *held, self.files.commit):
+                model = model if self._may_write(trainer) else []
                 for commit in model:
                     commit()  # it says that it is a part
             self.wrote = bool(model)
@@ -253,7 +254,7 @@ class TrainRun(Progress):
         """Write the rows that are kept; what gives them their name, once the model has its own."""
         keeping = self.keeping
         assert keeping is not None
-        if not keeping.bound or frame.signal is not None:
+        if not keeping.bound or self.options.save_weights_only or frame.signal is not None:
             return keeping.remove if frame.signal is None else lambda: None
         return keeping.write(keeping.rows_of(self.source, frame), self._digest, trainer)
 

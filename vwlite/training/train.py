@@ -80,8 +80,11 @@ def trained(o: TrainOptions, frame: RunFrame, continuing: "Continuing | None" = 
             say(keeping.missing)
         data = keeping.begin(model, data, frame)
         if model is not None and keeping.is_night:
+            from vwlite.training.nights.keeping import options_of_run
             from vwlite.training.nights.run import night
 
+            before = options_of_run(model, o.given)
+            o = replace(o, **before, given=o.given | before.keys())
             learning = keeping.job(o, model, data, in_place=in_place)
             job = learning._replace(options=o, before=model.counters)
             return night(job, learning, model, frame, continuing, keeping)
@@ -94,6 +97,8 @@ def trained(o: TrainOptions, frame: RunFrame, continuing: "Continuing | None" = 
     job = checked(job)
     if keeping is not None:
         keeping = keeping.for_job(job, model)
+    if keeping is None and o.past is not None:
+        raise UsageError("--past is for rows that were kept, by --continue or --keep-rows: leave it out")
     del model
     run = TrainRun(job, frame, continuing, unseen, keeping)
     run.notes = notes

@@ -21,6 +21,9 @@ import numpy as np
 from vwlite.core.auto.given import scattered
 from vwlite.core.auto.screening import difference_of
 from vwlite.core.auto.stack import combined_weights
+from vwlite.core.base.arrays import total
+from vwlite.core.base.dense import dot
+from vwlite.core.base.elementary import each
 from vwlite.derived import CURVE, MOST_CELLS, MOST_CODES, Column, Derived, NumberColumn
 from vwlite.hashing import absent_hash, feature_hash
 from vwlite.model.learners import make_expander
@@ -115,12 +118,14 @@ def weights_of(members: Sequence[Member], rows: "ScreenedRows", which: Any) -> A
     """The weights of models by their losses in some rows. which: 1 of these, else 0."""
     h, data = np.asarray(rows.importances) * which, members[0].race.data
     n = len(np.unique(np.asarray(rows.copies)[which > 0]))  # copies are one row
-    means = np.array([m.losses @ h for m in members]) / max(h.sum(), SMALLEST)
+    means = np.array([dot(m.losses, h) for m in members]) / max(total(h), SMALLEST)
     if data.settings.loss != "logistic":
-        means = np.log(np.maximum(means, SMALLEST)) / 2
+        each("log", np.maximum(means, SMALLEST), means)
+        means /= 2
     found = (AHEAD * np.array([m.is_simple for m in members]) - n * (means - means.min())) / 2
-    found = np.exp(found - found.max())
-    return found / found.sum()
+    found -= found.max()
+    each("exp", found, found)
+    return found / total(found)
 
 
 class MeanModel:
@@ -163,11 +168,12 @@ class MeanModel:
         """The loss out of fold, and the predictions in drawn order: those of each fold with weights by the others."""
         selection, data, rows = self.main.selection, self.main.data, self._rows
         assert selection is not None
-        scores = np.array([m.scores for m in members])
-        folds, found = np.frombuffer(selection.folds_in_file, np.uint8), np.zeros(scores.shape[1])
+        scores = [np.asarray(m.scores) for m in members]
+        folds, found = np.frombuffer(selection.folds_in_file, np.uint8), np.zeros(len(scores[0]))
         for fold in range(FOLDS):
             own = folds == fold
-            found[own] = weights_of(members, rows, np.where(own, 0.0, 1.0)) @ scores[:, own]
+            for of_model, weight in zip(scores, weights_of(members, rows, np.where(own, 0.0, 1.0)), strict=True):
+                found[own] += weight * of_model[own]
         of_rows = data.row_losses(found, rows.labels)
         loss = difference_of(of_rows, of_rows, rows.importances, rows.copies)[0]
         return float(loss), array("d", found[np.asarray(selection.order)].tobytes())
@@ -252,12 +258,12 @@ class _Weights(NamedTuple):
 def _added(parts: Sequence[_Weights], best: GridCandidate) -> PassState:
     """The sum of weights, in the column of the main model that counts most. State is that of the first that has it."""
     assert best.best is not None and best.kept is not None
-    total: dict[int, Any] = {}
+    sums: dict[int, Any] = {}
     for part in parts:
         for key, numbers in part.numbers.items():
-            total[key] = total.get(key, 0.0) + part.member.weight * numbers
-    keys = sorted(total)
-    numbers = np.array([total[key] for key in keys])
+            sums[key] = sums.get(key, 0.0) + part.member.weight * numbers
+    keys = sorted(sums)
+    numbers = np.array([sums[key] for key in keys])
     columns = np.zeros((len(keys), STATE), np.float32)
     u = best.best.u
     most = max(range(COLUMNS), key=lambda k: abs(u[k]))

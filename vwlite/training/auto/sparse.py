@@ -69,20 +69,20 @@ class JudgedLearner:
         self.learner = learner
         self._doubles = mark == 0
         self._marks = [(0.0, 0.0)] * (1 + self._doubles)
-        self._diverged = False
+        self.diverged = False
         learner.checkpoint_at = mark or 1
 
     def learn(self, batch: Batch, end: int | None) -> None:
         """Learn a batch up to a line. MemoryError; OverflowError for a line that is too long."""
         line, learner = 0, self.learner
-        while not self._diverged:
+        while not self.diverged:
             line = learner.run(batch, line, end)
             if learner.reason == Reason.CHECKPOINT:
                 tally = learner.progressive
                 self._marks = [*self._marks[1:], (tally.loss, tally.weight)]
                 learner.checkpoint_at = 2 * learner.checkpoint_at if self._doubles else NEVER
             elif learner.reason == Reason.DIVERGED:
-                self._diverged = True
+                self.diverged = True
             elif learner.reason == Reason.NO_MEMORY:
                 raise MemoryError(table_needs())
             elif learner.reason == Reason.TOO_LONG:
@@ -91,17 +91,13 @@ class JudgedLearner:
                 return
 
     @property
-    def diverged(self) -> bool:
-        return self._diverged
-
-    @property
     def loss(self) -> float:
         """The average loss since the mark, or of all examples if there was no mark; infinity if learning diverged."""
         tally = self.learner.progressive
         loss, weight = self._marks[0]
         if tally.weight == weight:
             loss = weight = 0.0
-        if self._diverged or not tally.weight:
+        if self.diverged or not tally.weight:
             return math.inf
         return float((tally.loss - loss) / (tally.weight - weight))
 

@@ -6,9 +6,10 @@ judge alone. Of each strength, the rate with the least loss after the first pass
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
+from math import inf
 from typing import NamedTuple
 
-from vwlite.core.learn.learner import Learner
+from vwlite.core.learn.learner import Learner, Reason
 from vwlite.training.auto.data import DrawnExamples
 from vwlite.training.auto.selection import FOLDS, Selection
 from vwlite.training.auto.sparse import (
@@ -110,12 +111,14 @@ class FoldSearch:
         loss = weight = 0.0
         for one, fold in zip(judged, self.folds, strict=True):
             judge = maker.judge(one.learner)
-            for batch in fold.judged.batches():
+            for batch in () if one.diverged else fold.judged.batches():
                 judge.run(batch)
-            loss, weight = loss + judge.progressive.loss, weight + judge.progressive.weight
+                if judge.reason == Reason.DIVERGED:
+                    return inf
             if one.diverged:
-                return float("inf")
-        return loss / weight
+                return inf
+            loss, weight = loss + judge.progressive.loss, weight + judge.progressive.weight
+        return loss / weight if weight else inf
 
     def learned(self, some: FeatureSet, p: SparsePoint) -> Learner:
         """The learner of a point after it has learned all rows."""

@@ -59,7 +59,7 @@ FEATURE = 120  # bytes of a feature in the table of a learner, at most
 AS_THEY_COME = "examples are learned as they come, and learners are compared by their last half or a bit more"
 HEADER = "nonzero weights  loss      l1         learning rate  passes"
 
-_JUDGED = "it compares learners by the second half of the data"
+_JUDGED = "it compares models on rows that they have not learned, with folds of its own"
 _DRAWN = "its examples are learned in drawn order: use vwlite predict"
 REFUSED = {
     **dict.fromkeys(NOT_AUTO, _JUDGED),
@@ -84,7 +84,7 @@ def check_options(o: TrainOptions) -> None:
     if isinstance(o.typed.get("quantile_tau"), tuple):
         raise UsageError("--sparse is for one score, and --quantile-tau names several quantiles: train a model of one")
     if o.passes > 1:
-        raise UsageError("--sparse learns in one pass: leave --passes out")
+        raise UsageError("--sparse chooses the number of passes, up to 8: leave --passes out")
     if o.typed.get("normalize") == "center":
         raise UsageError("--sparse cannot center values: use --normalize none, l2 or log, or leave it out")
 
@@ -147,8 +147,8 @@ class SparseChoice:
 
 
 class SparseTrainer(DataTrainer):
-    """Learns files in drawn order, first with `--algorithm auto`; learners are compared by the second half of the
-    examples. A stream is learned in one pass, in its order."""
+    """Files: the learners are judged on rows that they have not learned, with the folds of `--algorithm auto`, which
+    learns first. Few examples of a class, or a stream: one pass, judged by the later examples."""
 
     judged: Sequence[JudgedLearner] | None = None  # the learners of a stream; the last one is the constant
     grid: SparseGrid | None = None  # of a stream, or of files with few examples of a class
@@ -281,7 +281,7 @@ class SparseTrainer(DataTrainer):
                 f"a learner of {features:,} features needs {one >> 20:,} MB, and there are {room >> 20:,}: use fewer "
                 "--bits"
             )
-        return min(room // one, most * FOLDS)
+        return min(room // max(one, 1), most * FOLDS)
 
     def _choose(self, points: Sequence[SparsePoint], constant: JudgedLearner) -> None:
         """Choose by the losses of the later examples."""

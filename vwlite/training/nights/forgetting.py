@@ -53,6 +53,9 @@ from vwlite.core.solve.rows import Rows
 from vwlite.core.solve.softmax import softmax_each
 from vwlite.model.learners import make_expander, make_loss
 from vwlite.records import record
+from vwlite.training.auto.reading import learnable
+
+Batches = Callable[[], Iterable[Batch]]
 
 GRID = (0.7, 0.4, 0.2, 0.05, 0.0)
 NO_SUMS = ((0.0, 0.0),) * len(GRID)
@@ -124,7 +127,7 @@ class PastChoice:
 def choose_past(examples: "PastExamples", evidence: Evidence) -> PastChoice:
     """What the past counts for these rows of a day."""
     if not examples.can_decide:
-        return PastChoice(1.0, 0.0, 0.0, evidence)
+        return PastChoice(1.0, 0.0, 0.0, replace(evidence, rows=examples.rows))
     h, strength = examples.importance, evidence.strength
     carried = float((h * examples.carried(evidence.rows)).sum())
     level = (FADING * evidence.level[0] + carried, FADING**2 * evidence.level[1] + carried**2)
@@ -169,14 +172,18 @@ class PastExamples:
     """The rows of a night: the kept ones, and those of the day in the order in which they came.
 
     settings, keys, weights: of yesterday's model; weights has a number for each key, or one for each class.
-    kept, day: batches that can be read twice, with labels as the learner gets them; importances of kept ones are v.
+    kept, day: what gives the batches, more than once, with labels as the learner gets them; importances of kept ones
+    are v.
     """
 
-    def __init__(
-        self, settings: Settings, keys: Any, weights: Any, kept: Iterable[Batch], day: Iterable[Batch]
-    ) -> None:
-        rows, loss = Rows(make_expander(replace(settings, constant=False))), make_loss(settings)
-        of_classes = settings.oaa
+    def __init__(self, settings: Settings, keys: Any, weights: Any, kept: Batches, day: Batches) -> None:
+        loss, of_classes = make_loss(settings), settings.oaa
+        has_one_score = settings.outputs.records == 1 and not isinstance(loss, Hinge | Quantile)
+        self.can_decide, self.rows = of_classes is not None or has_one_score, 0
+        self._found: dict[int, Any] = {}  # the weights of the base, by run
+        if not self.can_decide:
+            return
+        rows = Rows(make_expander(replace(settings, constant=False)))
         for_each = _add(rows, kept)
         self._kept = m = len(rows)
         for_each_today = _add(rows, day)
@@ -191,9 +198,7 @@ class PastExamples:
         counts = np.unique(y[m:], return_counts=True)[1]
         self.can_decide = bool(
             m and n >= FEWEST and len(counts) > 1 and (not is_choice or n - counts.max() >= FEWEST_RARE)
-            and (of_classes is not None or (settings.outputs.records == 1 and not isinstance(loss, Hinge | Quantile)))
         )
-        self._found: dict[int, Any] = {}  # the weights of the base, by run
         if not self.can_decide:
             return
         self._design = _Design(rows, m)
@@ -368,22 +373,17 @@ class _Classes(_Targets):
         return self._q * (s - (self._q * s).sum(axis=1, keepdims=True))
 
 
-def _add(rows: Rows, batches: Iterable[Batch]) -> float:
+def _add(rows: Rows, batches: Batches) -> float:
     """Add the examples, MOST at most, at equal distances; returns how many each of them stands for."""
-    total, at = sum(int(_usable(batch).sum()) for batch in batches), 0
-    for batch in batches:
+    total, at = sum(int(learnable(batch).sum()) for batch in batches()), 0
+    for batch in batches():
         if total > MOST:
-            usable = _usable(batch)
+            usable = learnable(batch)
             number = at + np.cumsum(usable)
             at += int(usable.sum())
             batch = batch.chosen((usable & (number * MOST // total > (number - 1) * MOST // total)).view(np.uint8))
         rows.add(batch)
     return max(total / MOST, 1.0)
-
-
-def _usable(batch: Batch) -> Any:
-    """The examples that `Rows` adds."""
-    return (np.asarray(batch.kind) == 0) & ~np.isnan(np.asarray(batch.label)) & (np.asarray(batch.importance) > 0)
 
 
 def _aligned(settings: Settings, rows: Rows, keys: Any, weights: Any) -> Any:

@@ -7,13 +7,14 @@ from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+import click
 import numpy as np
 
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import AUTO
 from vwlite.core.data.batch import Batch
-from vwlite.errors import UsageError
-from vwlite.input.cache import NameOfLog, check_replaceable
+from vwlite.errors import DataError, UsageError
+from vwlite.input.cache import NameOfLog
 from vwlite.model.feature_names import NONE
 from vwlite.model.kept_rows import (
     BOUND,
@@ -23,6 +24,7 @@ from vwlite.model.kept_rows import (
     RowFacts,
     RowsFile,
     beyond,
+    check_free,
     found_for,
     lines_of,
     settle,
@@ -33,7 +35,7 @@ from vwlite.model.learners import make_learner
 from vwlite.model.nights import MOST, Night, nights_of
 from vwlite.model.rows_beside import SUFFIX, path_of
 from vwlite.model.snapshot import Provenance
-from vwlite.options.spec import option_name
+from vwlite.options.spec import specs_of
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.plan import DataPlan
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
     from vwlite.model import Model
 
 # Options of a run that the header of its model has as words, and that nothing else there tells
-OF_RUN: dict[str, Callable[[str], Any]] = {"passes": int, "derive": str, "pairs": int}
+OF_RUN = ("passes", "derive", "pairs", "class_weight")
 
 
 class RowKeeping:
@@ -62,9 +64,9 @@ class RowKeeping:
         self.path, self.kept, self.bound, self.before = path, kept, bound, before
         self.parts = kept.facts.parts if kept is not None else ()
         self.written: tuple[Part, ...] = ()
-        self.let_go = kept.facts.let_go if kept is not None else 0
-        self.evidence, self.otherwise = (kept.facts.evidence, kept.facts.otherwise) if kept is not None else ({}, {})
-        self.past = 1.0  # what the rows before count of what they did
+        self.dropped = kept.facts.dropped if kept is not None else 0
+        self.evidence, self.if_undone = (kept.facts.evidence, kept.facts.if_undone) if kept is not None else ({}, {})
+        self.past = 1.0  # the factor of this run
         self.nats = self.error = 0.0  # by which new rows are predicted better with less of the past
         self.pairs = self.words = 0  # that are new
         self.missing = ""  # why the past is a summary, if it was to be said
@@ -72,13 +74,13 @@ class RowKeeping:
         self.again: Callable[[], None] = lambda: None  # before DATA are read again
         self._collected: Callable[[ExitStack], RowSource] | None = None
         if path is not None and bound:
-            check_replaceable(path_of(path))
+            check_free(path)
 
     @property
     def is_night(self) -> bool:
         """Whether the model is learned again, from the rows that were kept and the new ones. It is not, as long as the
         model has learned more examples of which no row was kept."""
-        return self.kept is not None and (self.before <= self.kept.facts.lines or self.let_go > 0)
+        return self.kept is not None and (self.before <= self.kept.facts.lines or self.dropped > 0)
 
     @property
     def lines(self) -> int:
@@ -91,21 +93,21 @@ class RowKeeping:
         return sum(part.lines * part.counts for part in self.parts)
 
     def forget(self, past: float, *, is_given: bool = False) -> None:
-        """Let the rows that were kept count so much of what they did. The next run may undo it, unless it is given."""
+        """Multiply the factors of kept rows. The next run may undo it, unless it is given."""
         self.past = past
         self.parts = tuple(
-            replace(part, counts=part.counts * past, otherwise=part.otherwise * (past if is_given else 1.0))
+            replace(part, counts=part.counts * past, if_undone=part.if_undone * (past if is_given else 1.0))
             for part in self.parts
         )
 
     @property
     def is_to_confirm(self) -> bool:
-        """Whether the run before has let rows count less, and no later one has confirmed it."""
-        return any(part.counts != part.otherwise for part in self.parts)
+        """Whether the last run has changed the factors, and no later one has confirmed it."""
+        return any(part.counts != part.if_undone for part in self.parts)
 
     def confirm(self, *, is_undone: bool) -> None:
-        """Let rows count for good what they count; or what they did before."""
-        counts = [part.otherwise if is_undone else part.counts for part in self.parts]
+        """Keep the last change of the factors, or undo it."""
+        counts = [part.if_undone if is_undone else part.counts for part in self.parts]
         self.parts = tuple(Part(part.lines, x, x) for part, x in zip(self.parts, counts, strict=True))
 
     # --- the beginning -----------------------------------------------------------------------
@@ -141,8 +143,6 @@ class RowKeeping:
         the rows that were kept, if there are some."""
         facts = self.kept.facts if self.kept is not None else RowFacts(columns=model.columns, group=o.group)
         classes = self.kept.classes if self.kept is not None else model.classes
-        before = options_of_run(model, o.given)
-        o = replace(o, **before, given=o.given | before.keys())
         resolved = resolve(o.typed, learning_settings(model.settings), o.initial, given=o.given, passes=o.passes)
         if o.group != facts.group:
             how = f"add --group {facts.group}" if facts.group else "leave --group out"
@@ -155,10 +155,10 @@ class RowKeeping:
         return Job(o, learner, resolved, {}, Provenance.of(model, in_place=in_place), known, data)
 
     def record(self, trainer: Trainer) -> None:
-        """Add the run to the nights. It has learned all examples; how many rows are kept is known when they are."""
+        """Add the run to the nights. It has learned all examples."""
         loss = watched(trainer.learner).get(Watched("loss"))
         value, error = (None, None) if loss is None else (float(loss.value), float(loss.error))
-        n = trainer.learner.examples - trainer.learner.unlabelled
+        n = (trainer.learner.examples - trainer.learner.unlabelled) // (len(trainer.losses) or 1)
         error = error if error is not None and isfinite(error) else None
         night = Night(n, value, error, self.past, self.pairs, self.words)
         self.nights = [*self.nights, night][-MOST:]
@@ -176,7 +176,7 @@ class RowKeeping:
     def write(self, source: RowSource, digest: str, trainer: Trainer) -> Callable[[], None]:
         """Write the rows for the model with this digest. Returns what gives them their name, once the model has its
         own."""
-        assert self.path is not None and source.new is not None
+        assert self.path is not None
         new, settings, labels = source.new, trainer.settings, trainer.labels_in_batches
 
         def batches() -> Iterator[Batch]:
@@ -188,12 +188,12 @@ class RowKeeping:
 
         each = [*map(sizes, batches())]
         parts = [*self.parts, Part(sum(map(len, each)) - self.lines)]
-        light = lines_of(part for part in parts if max(part.counts, part.otherwise) < LEAST)
+        light = lines_of(part for part in parts if max(part.counts, part.if_undone) < LEAST)
         oldest = max(light, beyond(each, self.bound))
-        self.written, self.let_go = tuple(_without(parts, oldest)), self.let_go + oldest
+        self.written, self.dropped = tuple(_without(parts, oldest)), self.dropped + oldest
         group = trainer.options.group
-        facts = RowFacts(self.written, source.columns, group, self.bound, self.before, self.let_go,
-                         self.evidence, self.otherwise)
+        facts = RowFacts(self.written, source.columns, group, self.bound, self.before, self.dropped,
+                         self.evidence, self.if_undone)
         shape = {"label_domain": settings.outputs.domain, "derives": source.derives, **settings.outputs.shaping([])}
         log = source.log if not oldest else _in_use(source.log, without_oldest(batches(), oldest))
         file = RowsFile(self.path, digest, shape, facts)
@@ -208,13 +208,12 @@ class RowKeeping:
             return
         path = f"{self.path}{SUFFIX}"
         size = os.path.getsize(path_of(self.path)) / (1 << 20)
+        lines = lines_of(self.written)
         if self.kept is None:
-            lines = lines_of(self.written)
             yield f"{path} keeps {lines:,} rows ({size:.1f} MB) for the next run; --keep-rows 0 keeps none"
-        elif self.let_go > self.kept.facts.let_go:
-            lines = lines_of(self.written)
-            yield (f"{path} keeps the newest {lines:,} rows, as many as fit into {self.bound / (1 << 20):g} MB: "
-                   "older ones no longer count; --keep-rows SIZE sets the limit")
+        if self.dropped > (self.kept.facts.dropped if self.kept is not None else 0):
+            yield (f"{path} has the newest {lines:,} rows, as many as fit into {self.bound / (1 << 20):g} MB: the next "
+                   "run does not learn older ones; --keep-rows SIZE sets the limit")
 
     def remove(self) -> None:
         """The model that is written has no rows."""
@@ -232,6 +231,8 @@ def keeping_of(
         bound = keep_rows if keep_rows is not None else BOUND if is_continued else 0
         return RowKeeping(output, None, bound) if bound else None
     if model.settings.algorithm != "gd" or model.merged or model.weights_only:
+        if keep_rows:
+            raise UsageError(f"--keep-rows is for models of --algorithm auto, and {initial} is another one")
         return None
     kept, is_other = (None, False) if keep_rows == 0 else found_for(initial, model.digest)
     n = model.counters.get("examples", 0)
@@ -253,10 +254,21 @@ def learning_settings(settings: Settings) -> Settings:
 
 
 def options_of_run(model: "Model", given: Collection[str]) -> dict[str, Any]:
-    """The options of the run that made a model which nothing else in it tells, unless they are given."""
-    words = model.typed
-    return {name: of(words[words.index(option_name(name)) + 1]) for name, of in OF_RUN.items()
-            if name not in given and option_name(name) in words[:-1]}
+    """The options of the run that made a model which nothing else in it tells, unless they are given. DataError for
+    words that are no options."""
+    specs = {spec.long: spec for spec in specs_of(TrainOptions)}
+    words, found = [*model.typed], dict[str, Any]()
+    try:
+        while words:
+            name, _, value = words.pop(0).partition("=")
+            spec = specs[name]
+            if spec.name in OF_RUN and spec.name not in given:
+                found[spec.name] = click.types.convert_type(spec.type)(value or words[0])
+            if not value and words and not words[0].startswith("--"):
+                words.pop(0)
+    except (KeyError, IndexError, click.BadParameter) as e:
+        raise DataError(f"not a valid model: the options of its run are {' '.join(model.typed)}") from e
+    return found
 
 
 def collected(job: Job, stack: ExitStack) -> RowSource:

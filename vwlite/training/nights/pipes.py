@@ -4,10 +4,11 @@ import os
 import select
 import stat
 import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 
 from vwlite.errors import WriteError
+from vwlite.input.reader import opened
 from vwlite.input.sources import status_of, unreadable_error
 
 PIECE = 1 << 20  # bytes that are copied at a time
@@ -24,10 +25,10 @@ def readable_twice(
         is_file = stat.S_ISREG(status_of(name).st_mode)
         if name == "-":
             if not is_file:
-                _replace_standard_input(_copy(0, stack, stop), stack)
+                _replace_standard_input(_copy(name, stack, stop), stack)
             begin = os.lseek(0, 0, os.SEEK_CUR)
         elif not is_file:
-            name = f"/dev/fd/{_copy(_opened(name, stack), stack, stop)}"
+            name = f"/dev/fd/{_copy(name, stack, stop)}"
         names.append(name)
 
     def again() -> None:
@@ -37,31 +38,38 @@ def readable_twice(
     return tuple(names), again
 
 
-def _opened(name: str, stack: ExitStack) -> int:
-    try:
-        fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError as e:
-        raise unreadable_error(name, e) from e
-    stack.callback(os.close, fd)
-    return fd
-
-
-def _copy(pipe: int, stack: ExitStack, stop: Callable[[], bool]) -> int:
-    """A temporary file with all that comes from a pipe."""
-    try:
+def _copy(name: str, stack: ExitStack, stop: Callable[[], bool]) -> int:
+    """A temporary file with all that comes from a pipe. WriteError if it cannot be written, NoInputError if the pipe
+    cannot be read."""
+    pipe = opened(name)
+    if pipe:
+        stack.callback(os.close, pipe)
+    with _told():
         copy = stack.enter_context(tempfile.TemporaryFile(prefix="vwlite-", buffering=0))
-        while not stop():
+    while not stop():
+        try:
             if not select.select([pipe], [], [], POLL)[0]:
                 continue
-            if not (data := os.read(pipe, PIECE)):
-                break
+            data = os.read(pipe, PIECE)
+        except OSError as e:
+            raise unreadable_error(name, e) from e
+        if not data:
+            break
+        with _told():
             copy.write(data)
-        copy.seek(0)
-        return copy.fileno()
+    copy.seek(0)
+    return copy.fileno()
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """WriteError in place of an OSError."""
+    try:
+        yield
     except OSError as e:
         folder = tempfile.gettempdir()
-        raise WriteError(f"the input cannot be copied to {folder}, where it is read twice: {e.strerror}; set TMPDIR to "
-                         "a folder with more space") from e
+        raise WriteError(f"the input cannot be copied to {folder}, as it is read twice: {e.strerror}; set TMPDIR to a "
+                         "folder with more space") from e
 
 
 def _replace_standard_input(fd: int, stack: ExitStack) -> None:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from vwlite.errors import UsageError
 from vwlite.runs.frame import RunFrame
 from vwlite.training.auto.trainer import check_options
 from vwlite.training.nights.keeping import RowKeeping
@@ -21,6 +22,9 @@ def night(
     """The run, which has learned all examples, and its trainer. job: with the options of the run. learning: of all
     rows. UsageError for options that this has no use for."""
     check_options(learning)
+    if job.options.checkpoint_every:
+        raise UsageError("--checkpoint-every: a model with kept rows is written when all rows are learned: leave it "
+                         "out, or add --keep-rows 0")
     run = TrainRun(job, frame, continuing, None, keeping)
     assert isinstance(run.source, RowSource)
     trainer = NightTrainer(job, learning, run.source, run, keeping, model)

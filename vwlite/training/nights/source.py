@@ -14,21 +14,31 @@ from vwlite.model.kept_rows import LEAST, KeptRows, Part
 from vwlite.runs.source import Source
 from vwlite.training.auto.reading import learnable
 
-Take = Callable[[Parsed], None]
-
 
 class RowSource(Source):
-    """The rows that were kept, if there are some, then those of DATA, which are copied for the next run.
+    """The rows that were kept, if there are some, then those of DATA, which are kept in a cache for the next run.
 
-    examples: how many rows of DATA can be learned. new: the copy, once all were read.
+    examples: how many rows of DATA can be learned, once they were read.
     """
 
-    copies = True
     kept: KeptRows | None = None
-    new: CacheReader | None = None
     examples = 0
-    _was_read = False  # DATA, before learning: they come from the copy
+    _is_counted = False
     _counts: Any = None  # how much each kept line counts; None: each counts 1
+
+    @property
+    def keeps_batches(self) -> bool:
+        """Always."""
+        return True
+
+    @keeps_batches.setter
+    def keeps_batches(self, value: bool) -> None:
+        pass
+
+    @property
+    def can_be_read_again(self) -> bool:
+        """Always, as batches are kept."""
+        return True
 
     def begin_with(self, kept: KeptRows, parts: Sequence[Part]) -> None:
         """Begin with these rows. parts: how much they count, by which importances are multiplied."""
@@ -39,21 +49,26 @@ class RowSource(Source):
 
     def without_data(self) -> "RowSource":
         """Let there be no rows of DATA."""
-        self.new, self._was_read = CacheWriter(None, {}).finish(), True
+        self._cache, self._is_counted = CacheWriter(None, {}).finish(), True
         return self
 
-    def read(self, take: Take, stop: Callable[[], bool]) -> None:
+    def open(self) -> None:
+        """Once: what was read stays."""
+        if self._cache is None:
+            super().open()
+
+    def read(self, take: Callable[[Parsed], None], stop: Callable[[], bool]) -> None:
         """Read DATA before they are learned. take: gets what is parsed."""
         self.open()
-        with super()._unweighted(stop) as batches:
-            for parsed in self._copied(batches):
+        with self._unweighted(stop) as batches:
+            for parsed in batches:
                 take(parsed)
-        self._was_read = self.new is not None
 
     @property
-    def can_be_read_again(self) -> bool:
-        """Always, as what was read is kept."""
-        return True
+    def new(self) -> CacheReader:
+        """The rows of DATA, once they were read."""
+        assert self._cache is not None
+        return self._cache
 
     @property
     def keys(self) -> list[str]:
@@ -62,12 +77,12 @@ class RowSource(Source):
     @property
     def log(self) -> Sequence[NameOfLog]:
         """The names of columns and words, of all rows."""
-        return [*(self.kept.log if self.kept is not None else ()), *(self.new.log if self.new is not None else ())]
+        return [*(self.kept.log if self.kept is not None else ()), *self.new.log]
 
     def new_words(self) -> int:
         """How many words the rows of DATA have that no row before had."""
         known = {name[:2] for name in self.kept.log} if self.kept is not None else set()
-        return sum(name[:2] not in known and name[2] < len(name[3]) for name in (self.new.log if self.new else ()))
+        return sum(name[:2] not in known and name[2] < len(name[3]) for name in self.new.log)
 
     # --- the batches -------------------------------------------------------------------------
 
@@ -78,7 +93,6 @@ class RowSource(Source):
 
     def new_batches(self) -> Iterator[Batch]:
         """Those of DATA, once they were read."""
-        assert self.new is not None
         for batch, _ in self.new.batches():
             yield batch
 
@@ -90,43 +104,24 @@ class RowSource(Source):
         return batch
 
     def _earlier(self) -> Iterator[Parsed]:
-        logs = self.kept.log if self.kept is not None else ()
-        return self._with_log(self.kept_batches(), logs)
-
-    def _with_log(self, batches: Iterator[Batch], log: Sequence[NameOfLog]) -> Iterator[Parsed]:
-        """Names come with the first batch."""
-        logs = chain([log if self.logs else ()], repeat(()))
-        return (Parsed(batch, log=found) for batch, found in zip(batches, logs, strict=False))
+        logs = chain([self.kept.log if self.kept is not None and self.logs else ()], repeat(()))
+        return (Parsed(batch, log=log) for batch, log in zip(self.kept_batches(), logs, strict=False))
 
     @contextmanager
     def _unweighted(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
-        if self._was_read:
-            assert self.new is not None
-            yield self._with_log(self.new_batches(), self.new.log)
-            return
         with super()._unweighted(stop) as batches:
-            yield batches if self.new is not None else self._copied(batches)
+            yield batches if self._is_counted else self._counting(batches)
 
-    def _copied(self, batches: Iterator[Parsed]) -> Iterator[Parsed]:
-        writer = CacheWriter(None, {})
-        try:
-            for parsed in batches:
-                writer.add(parsed.batch)
-                writer.take(parsed.log)
-                self.examples += int(np.count_nonzero(learnable(parsed.batch)))
-                yield parsed
-            self.new = writer.finish()
-        finally:
-            writer.close()
+    def _counting(self, batches: Iterator[Parsed]) -> Iterator[Parsed]:
+        for parsed in batches:
+            self.examples += int(np.count_nonzero(learnable(parsed.batch)))
+            yield parsed
+        self._is_counted = True
 
     def batch(self, number: int) -> Batch:
-        own = number - (len(self.kept) if self.kept is not None else 0)
-        if own >= 0 and not self._was_read:
-            return super().batch(own)
-        if own >= 0:
-            assert self.new is not None
-            batch = self.new.batch(own)
-        else:
-            assert self.kept is not None
-            batch = self._counted(number, self.kept.batch(number))
+        before = len(self.kept) if self.kept is not None else 0
+        if number >= before:
+            return super().batch(number - before)
+        assert self.kept is not None
+        batch = self._counted(number, self.kept.batch(number))
         return batch if self.weights is None else self.weights.apply(batch)

@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vwlite.algorithms.settings import Settings
-from vwlite.core.data.batch import Batch
+from vwlite.core.base.arrays import total
+from vwlite.core.base.dense import dot
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.core.learn.evaluator import Evaluator
 from vwlite.core.learn.tally import Tally
+from vwlite.errors import DataError
 from vwlite.input.diagnostics import BadLine
 from vwlite.input.parsing import Parsed
 from vwlite.input.pipeline import parsed_batches
 from vwlite.model.header import COUNTERS
+from vwlite.model.rows_beside import SUFFIX
 from vwlite.output.results import Result
 from vwlite.output.text import shown
-from vwlite.records import record
 from vwlite.runs.notes import Notes, together
 from vwlite.runs.opened import applied
 from vwlite.runs.run import BadLines
@@ -72,6 +74,7 @@ class NightTrainer(Trainer):
     shows_rows = False
     chooses_passes = True
     source: RowSource
+    _other: Trainer | None = None  # of a model that is compared with the one that is continued
 
     def __init__(
         self, job: Job, learning: Job, source: RowSource, listener: Listener, keeping: RowKeeping, model: "Model"
@@ -90,6 +93,8 @@ class NightTrainer(Trainer):
     def stop(self) -> None:
         super().stop()
         self.learning.stop()
+        if self._other is not None:
+            self._other.stop()
 
     def run(self) -> None:
         self._predict()
@@ -135,17 +140,19 @@ class NightTrainer(Trainer):
         if not keeping.is_to_confirm or self.source.examples < FEWEST:
             return
         assert keeping.kept is not None
-        with self.listener.ticking(lambda seconds: f"comparing with what the past counted, {seconds:.0f} s"):
+        with self.listener.ticking(lambda seconds: f"comparing with the model that has not forgotten, {seconds:.0f} s"):
             source = source_of_kind(RowSource, self.job, BadLines(ExitStack(), skip=True)).without_data()
-            source.begin_with(keeping.kept, [replace(part, counts=part.otherwise) for part in keeping.parts])
-            other = trainer_of(self.learning.job, source, Listener())
-            other.run()
+            source.begin_with(keeping.kept, [replace(part, counts=part.if_undone) for part in keeping.parts])
+            self._other = trainer_of(self.learning.job, source, Listener())
+            if self.stopped:  # before it could be told
+                return
+            self._other.run()
             if self.stopped:
                 return
-            d = self._losses(other.model()) - self._losses(self._model)
-        is_undone = float(d.sum()) < -sqrt(float(d @ d))
+            d = self._losses(self._other.model()) - self._losses(self._model)
+        is_undone = total(d) < -sqrt(dot(d, d))
         keeping.confirm(is_undone=is_undone)
-        evidence = _restored(keeping.otherwise if is_undone else keeping.evidence)
+        evidence = _restored(keeping.if_undone if is_undone else keeping.evidence, self._path)
         keeping.evidence = confirmed(evidence, is_undone).stored()
 
     def _losses(self, model: "Model") -> Any:
@@ -169,11 +176,10 @@ class NightTrainer(Trainer):
         if past is None:
             source.begin_with(keeping.kept, keeping.parts)
             settings = _settings_for_rows(model) if source.derives else model.settings
-            rows = PastExamples(settings, model.keys, model.weights, _Again(source.kept_batches),
-                                _Again(source.new_batches))
-            choice = choose_past(rows, _restored(keeping.evidence))
+            rows = PastExamples(settings, model.keys, model.weights, source.kept_batches, source.new_batches)
+            choice = choose_past(rows, _restored(keeping.evidence, self._path))
             if choice.past < 1:
-                keeping.otherwise = keeping.evidence
+                keeping.if_undone = keeping.evidence
             keeping.evidence, keeping.nats, keeping.error = choice.evidence.stored(), choice.nats, choice.error
             keeping.forget(choice.past)
         else:
@@ -216,29 +222,19 @@ class NightTrainer(Trainer):
         keeping = self._keeping
         loss = keeping.nights[-2].loss if len(keeping.nights) > 1 else None
         if loss is not None:
-            yield f"in the run before {shown(loss)}"
+            yield f"loss of the last run: {shown(loss)}"
         if keeping.past < 1 and self.options.past is None:
-            yield (f"the past counts {keeping.past:g} of what it did: new rows are predicted better with less of it "
-                   f"(by {keeping.nats:,.0f} +- {keeping.error:,.0f} nats)")
+            yield (f"kept rows count {keeping.past:g} times as much as in the last run: so the new rows are predicted "
+                   f"better (by {keeping.nats:,.0f} +- {keeping.error:,.0f} nats)")
         found = (keeping.pairs, "pair"), (keeping.words, "word")
         new = [f"{n:,} new {what}{'s' * (n > 1)}" for n, what in found if n]
         counts = "" if keeping.weight == keeping.lines else f", which count as {keeping.weight:,.0f}"
-        both = f"{keeping.lines:,} rows of the runs before{counts}, and {self.source.examples:,} new ones"
-        yield f"learned again from {both}{': ' * bool(new)}{', '.join(new)}"
+        both = f"{keeping.lines:,} kept rows{counts}, and {self.source.examples:,} new rows"
+        yield f"trained again from {both}{': ' * bool(new)}{', '.join(new)}"
         yield from self.learning.about_model()
 
     def notes(self, namespaces: Namespaces) -> Notes:
         return together(self._notes, self.learning.notes(namespaces))
-
-
-@record(frozen=True)
-class _Again:
-    """Batches that can be read again."""
-
-    batches: Callable[[], Iterator[Batch]]
-
-    def __iter__(self) -> Iterator[Batch]:
-        return self.batches()
 
 
 def _settings_for_rows(model: "Model") -> Settings:
@@ -250,8 +246,12 @@ def _settings_for_rows(model: "Model") -> Settings:
     return settings if settings.derived is not None else replace(settings, derived=Derived(texts=texts))
 
 
-def _restored(evidence: dict[str, Any]) -> Evidence:
-    return Evidence.restored(evidence) if evidence else Evidence()
+def _restored(evidence: dict[str, Any], path: str) -> Evidence:
+    """DataError for what is not valid in the rows of the model at this path."""
+    try:
+        return Evidence.restored(evidence) if evidence else Evidence()
+    except ValueError as e:
+        raise DataError(f"{path}{SUFFIX}: not valid rows: {e}; remove the file, or add --keep-rows 0") from e
 
 
 def _products(derived: "Derived | None") -> set[frozenset[str]]:
