@@ -270,6 +270,7 @@ auto-quick: $(BENCH)
 	.bench/venv/bin/python tests/bench/auto_speed.py --quick
 	.bench/venv/bin/python tests/bench/auto_scale.py --quick
 	.bench/venv/bin/python tests/bench/auto_kinds.py --quick
+	.bench/venv/bin/python tests/bench/nights.py --quick
 
 # What is released: both are made as a stranger would, the wheel from the source archive, and each is tried in an empty
 # environment with the data and the Makefile of the archive.

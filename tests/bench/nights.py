@@ -7,10 +7,11 @@ model of the last day is compared with `vwlite train` of all days by the loss of
 days), loss being log loss or the root of the mean squared error. All rows fit into what is kept, so that forgetting on
 data that do not change is all that can make a difference.
 
-Streams change, at the 8th of 14 days of 800 rows: all labels are turned round; those of half of the rows (the first
-number above its median); those of a share that grows to .8; none; or the base rate moves every fourth day. The mean
-loss of each next day, before it is learned, is compared with that of models of all days before, and of the last day
-alone; the day of the change is left out, which no model can know.
+Streams change, at the 8th of 14 days of 800 rows: all labels are turned round (numbers about their mean); those of half
+of the rows (the first number above its median); those of a share that grows to .8; none; or the base rate moves every
+fourth day. The mean loss of each next day, before it is learned, is compared with that of models of all days before,
+and of the last day alone; the day of the change is left out, which no model can know. Messages are a stream as they
+came, of 14 days.
 """
 
 import csv
@@ -28,27 +29,46 @@ from vwlite.model import read_model
 from vwlite.model.nights import nights_of
 
 DAYS = (10, 30)
-APART = ("nursery", "german")  # losses of about 0; a few rows a day
 STREAM_DAYS, ROWS = 14, 800
 CHANGES = ("flip", "part", "slow", "still", "rate")
-STREAMS = ("adult", "bank")
+STREAMS = ("adult", "bank", "california")
 
 
-class Csv(NamedTuple):
+class Lines(NamedTuple):
+    """Of a CSV file, or of one in the libsvm format, which has no header."""
+
     header: str
     rows: list[str]
 
     @staticmethod
-    def of(path: Path) -> "Csv":
-        header, *rows = read_lines(path)
-        return Csv(header, rows)
+    def of(path: Path, has_header: bool) -> "Lines":
+        found = read_lines(path)
+        return Lines(found[0], found[1:]) if has_header else Lines("", found)
 
     def write(self, path: Path, begin: int, end: int) -> Path:
         path.write_text(self.header + "".join(self.rows[begin:end]))
         return path
 
 
+def documents(source: Path) -> Iterator[Data]:
+    """A set of word counts, in the libsvm format: no column has a name."""
+    train, test = (source / f"rcv1.{part}.libsvm.gz" for part in ("train", "test"))
+    if train.exists():
+        yield Data("rcv1", "bin", {}, train, test)
+
+
+def messages(source: Path, folder: Path) -> Iterator[Data]:
+    """Short messages, and whether each of them was asked for, in the order in which they came."""
+    if (found := source / "sms_spam.raw.tsv.gz").exists():
+        with (path := folder / "sms.train.csv").open("w", encoding="utf-8", newline="") as out:
+            rows = (line.rstrip("\n").split("\t", 1) for line in read_lines(found))
+            csv.writer(out, lineterminator="\n").writerows([["target", "text"], *rows])
+        yield Data("sms", "bin", {"text": "text"}, path, path)
+
+
 def options(data: Data) -> list[str]:
+    if not data.kinds:
+        return []
     texts = [name for name, kind in data.kinds.items() if kind == "text"]
     classes = ["--oaa", str(len(data.names)), "--classes", "auto"] if data.task == "mc" else []
     return ["--label", "target", *(["--text", ",".join(texts)] if texts else []), *classes]
@@ -62,12 +82,13 @@ def loss_of(model: Path, test: Path, task: str) -> float:
 def of_set(data: Data, days: int) -> tuple[str, int, float, float, int]:
     """The set, its days, the loss of all days at once, the difference of the nights, and on how many they forgot."""
     with work_folder() as name:
-        folder, rows = Path(name), Csv.of(data.train)
-        test = Csv.of(data.test).write(folder / "test.csv", 0, 1 << 30)
-        vwlite(folder, "train", rows.write(folder / "all.csv", 0, 1 << 30), *options(data), "-m", folder / "all")
+        folder, ending, has_header = Path(name), "csv" if data.kinds else "libsvm", bool(data.kinds)
+        rows = Lines.of(data.train, has_header)
         n = len(rows.rows)
+        test = Lines.of(data.test, has_header).write(folder / f"test.{ending}", 0, 1 << 30)
+        vwlite(folder, "train", rows.write(folder / f"all.{ending}", 0, n), *options(data), "-m", folder / "all")
         for day in range(days):
-            part = rows.write(folder / "day.csv", n * day // days, n * (day + 1) // days)
+            part = rows.write(folder / f"day.{ending}", n * day // days, n * (day + 1) // days)
             vwlite(folder, "train", "--continue", folder / "m", part, *options(data))
         found, whole = (loss_of(folder / model, test, data.task) for model in ("m", "all"))
         return data.name, days, whole, float(np.log(found / whole)), forgot(folder / "m")
@@ -79,26 +100,36 @@ def forgot(model: Path) -> int:
 
 
 def changed(data: Data, change: str, rows_of_day: int) -> list[list[list[str]]]:
-    """The rows of the days of a stream, as cells."""
+    """The header, and the rows of the days of a stream, as cells."""
     header, *rows = csv.reader(read_lines(data.train))
     rows, draw = rows[: STREAM_DAYS * rows_of_day * (2 if change == "rate" else 1)], np.random.default_rng(1)
-    target, words = header.index("target"), sorted({row[header.index("target")] for row in rows})
-    number = header.index(next(name for name, kind in data.kinds.items() if kind == "num"))
-    middle = np.median([float(row[number] or "nan") for row in rows if row[number]])
+    target = header.index("target")
+    number = next((header.index(name) for name, kind in data.kinds.items() if kind == "num"), 0)
+    middle = np.median([float(row[number] or "nan") for row in rows if row[number]]) if change == "part" else 0.0
+    turned = _turned([row[target] for row in rows], data.task)
     days: list[list[list[str]]] = [[] for _ in range(STREAM_DAYS)]
     for row in rows:
         day = next((k for k, rows_of in enumerate(days) if len(rows_of) < rows_of_day), None)
         if day is None:
             break
-        late, is_first = day >= STREAM_DAYS // 2, row[target] == words[0]
+        late, is_first = day >= STREAM_DAYS // 2, turned[row[target]] > row[target]
         if change == "rate" and is_first == (day // 4 % 2 == 0) and draw.random() < 0.6:
             continue
         is_turned = {
             "flip": late, "part": late and float(row[number] or 0) > middle,
             "slow": draw.random() < day / (STREAM_DAYS - 1) * 0.8,
         }.get(change, False)
-        days[day].append([*row[:target], words[is_first] if is_turned else row[target], *row[target + 1 :]])
+        days[day].append([*row[:target], turned[row[target]] if is_turned else row[target], *row[target + 1 :]])
     return [[header], *days]
+
+
+def _turned(labels: Sequence[str], task: str) -> dict[str, str]:
+    """Of two labels the other one; numbers about their mean."""
+    found = sorted({*labels})
+    if task == "reg":
+        mean = np.mean([float(label) for label in labels])
+        return {label: f"{2 * mean - float(label):.6g}" for label in found}
+    return dict(zip(found, reversed(found), strict=True))
 
 
 def of_stream(data: Data, change: str, rows_of_day: int) -> tuple[str, str, float, float, float, int]:
@@ -120,7 +151,7 @@ def of_stream(data: Data, change: str, rows_of_day: int) -> tuple[str, str, floa
                 vwlite(folder, "train", write("past.csv", past), *options(data), "-m", folder / f"past{i}")
                 losses[i + 1, k] = loss_of(folder / f"past{i}", following, data.task)
             losses[0, k] = loss_of(folder / "m", following, data.task)
-        calm = [k for k in range(STREAM_DAYS - 1) if k != STREAM_DAYS // 2 - 1 or change in ("slow", "still", "rate")]
+        calm = [k for k in range(STREAM_DAYS - 1) if k != STREAM_DAYS // 2 - 1 or change not in ("flip", "part")]
         nights, whole, last = losses[:, calm].mean(axis=1)
         best = min(whole, last)
         return data.name, change, nights, *(float(np.log(x / best)) for x in (nights, whole)), forgot(folder / "m")
@@ -135,14 +166,19 @@ def main() -> None:
     only: Callable[[str], bool] = lambda text: not o.only or any(word in text for word in o.only.split())  # noqa: E731
     with work_folder() as name, ProcessPoolExecutor(o.jobs) as pool:
         folder = small_sets(Path(name)) if o.quick else o.data / "tables"
-        found = [data for texts in (False, True) for data in sets_of(folder, texts, Path(name))]
-        sets = {data.name: data for data in found if data.name not in APART}
-        streamed, rows = ([name for name, data in sets.items() if data.task == "bin"][:1], 20) if o.quick else (
-            [name for name in STREAMS if name in sets], ROWS)
-        chains = [pool.submit(of_set, data, days) for data in sets.values() for days in DAYS[: 1 if o.quick else None]
+        sets = [data for texts in (False, True) for data in sets_of(folder, texts, Path(name))]
+        if o.quick:
+            streamed = [(data, CHANGES, 12) for data in sets if data.task == "bin"][:1]
+        else:
+            kept = [data for data in sets if data.name in STREAMS]
+            streamed = [(data, CHANGES[: 4 if data.task == "reg" else 5], ROWS) for data in kept]
+            streamed += [(data, ("as it came",), len(read_lines(data.train)) // STREAM_DAYS)
+                         for data in messages(o.data, Path(name))]
+            sets += documents(o.data)
+        chains = [pool.submit(of_set, data, days) for data in sets for days in DAYS[: 1 if o.quick else None]
                   if only(f"{data.name} {days} days")]
-        streams = [pool.submit(of_stream, sets[name], change, rows) for name in streamed for change in CHANGES
-                   if only(f"{name} {change}")]
+        streams = [pool.submit(of_stream, data, change, rows) for data, changes, rows in streamed for change in changes
+                   if only(f"{data.name} {change}")]
         nights = list(_shown(chains))
         drifts = list(_shown(streams))
     mean = np.mean([difference for *_, difference, _ in nights]) if nights else 0.0
