@@ -72,6 +72,23 @@ def test_who_keeps_rows(vwlite, write):
     assert not Path("n.rows").exists()
 
 
+@pytest.mark.parametrize("option", ["-p", "-r", "--report", "--rejects"])
+def test_kept_rows_are_not_overwritten(vwlite, write, option):
+    data = write("two words", "day", [0])
+    vwlite("train", data, "--label", "two", "--continue", "m", "--quiet")
+    before = Path("m.rows").read_bytes()
+    refused = vwlite("train", write("two words", "next", [1]), "--label", "two", "--continue", "m", option, "m.rows",
+                     "--on-error", "skip", code=2)
+    assert refused.err.endswith(" m.rows is where rows of m are kept, which it would overwrite\n")
+    assert Path("m.rows").read_bytes() == before
+
+
+def test_rows_that_count_nothing_are_not_said_to_be_too_many(vwlite, write):
+    for day, more in enumerate([[], ["--past", "0"]]):
+        done = vwlite("train", write("two words", "day", [day]), "--label", "two", "--continue", "m", *more)
+    assert "which count as 0" in done.err and "the newest" not in done.err
+
+
 @pytest.mark.parametrize("bound", [3000, 9000, 40_000])
 def test_the_newest_rows_that_fit_are_kept(vwlite, write, bound):
     """What a row takes: 33 bytes, 9 for each span, 8 for each feature. Older ones no longer count."""

@@ -44,7 +44,7 @@ def _of_classes(settings: Settings, learner: Learner, tally: Tally) -> Baseline 
     if not rows:
         return None
     shares = [sum(row) / tally.weight for row in rows]
-    entropy = -math.fsum(share * math.log(share) for share in shares if share > 0)
+    entropy = math.fsum(-share * math.log(share) for share in shares if 0 < share < 1)
     return Baseline(1 - max(shares), 0.0, max(shares), entropy if tally.probable else None)
 
 

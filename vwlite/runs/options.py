@@ -222,7 +222,12 @@ class InputOptions:
                 raise UsageError(f"{spec.long} -: standard output has the results; name a file")
             if spec.reads and value:
                 inputs += [(path, spec.reads) for path in (value if spec.multiple else [value])]
+        inputs += self._beside_files()
         check_apart(self.of_outputs, inputs, ("--model", getattr(self, "initial", None)))
+
+    def _beside_files(self) -> list[tuple[str, str]]:
+        """Paths of files that no option names and no output may overwrite, and what they are."""
+        return []
 
     @property
     def names_columns(self) -> bool:
@@ -333,6 +338,13 @@ class TrainOptions(CacheOptions):
     DATA are files of VW text or libsvm, or tables (`vwlite help tables`), plain or compressed (gzip, bzip2, xz,
     zstd); none, or -, is standard input.
     """
+
+    def _beside_files(self) -> list[tuple[str, str]]:
+        if not (self.initial or self.keep_rows or "continued" in self.given):
+            return []
+        from vwlite.model.rows_beside import path_of  # not at the top: the help needs no files
+
+        return [(path_of(path), f"where rows of {path} are kept") for path in (self.initial, self.model) if path]
 
     def _check_holdout_period(self) -> None:
         if self.passes == 1 and self.holdout_to is None:

@@ -69,6 +69,7 @@ class RowKeeping:
         self.past = 1.0  # the factor of this run
         self.nats = self.error = 0.0  # by which new rows are predicted better with less of the past
         self.pairs = self.words = 0  # that are new
+        self.is_full = False  # whether rows are left out, as the bound is reached
         self.missing = ""  # why the past is a summary, if it was to be said
         self.nights: list[Night] = []  # this one last
         self.again: Callable[[], None] = lambda: None  # before DATA are read again
@@ -158,7 +159,10 @@ class RowKeeping:
         """Add the run to the nights. It has learned all examples."""
         loss = watched(trainer.learner).get(Watched("loss"))
         value, error = (None, None) if loss is None else (float(loss.value), float(loss.error))
-        n = (trainer.learner.examples - trainer.learner.unlabelled) // (len(trainer.losses) or 1)
+        if self.is_night and isinstance(trainer.source, RowSource):
+            n = trainer.source.examples
+        else:
+            n = (trainer.learner.examples - trainer.learner.unlabelled) // (len(trainer.losses) or 1)
         error = error if error is not None and isfinite(error) else None
         night = Night(n, value, error, self.past, self.pairs, self.words)
         self.nights = [*self.nights, night][-MOST:]
@@ -190,6 +194,7 @@ class RowKeeping:
         parts = [*self.parts, Part(sum(map(len, each)) - self.lines)]
         light = lines_of(part for part in parts if max(part.counts, part.if_undone) < LEAST)
         oldest = max(light, beyond(each, self.bound))
+        self.is_full = oldest > light
         self.written, self.dropped = tuple(_without(parts, oldest)), self.dropped + oldest
         group = trainer.options.group
         facts = RowFacts(self.written, source.columns, group, self.bound, self.before, self.dropped,
@@ -203,7 +208,7 @@ class RowKeeping:
         return file.settle
 
     def notes(self) -> Iterator[str]:
-        """What became of the rows, if it was not so in the run before."""
+        """What became of the rows, as far as the summary does not say it."""
         if not self.bound or self.path is None:
             return
         path = f"{self.path}{SUFFIX}"
@@ -211,9 +216,9 @@ class RowKeeping:
         lines = lines_of(self.written)
         if self.kept is None:
             yield f"{path} keeps {lines:,} rows ({size:.1f} MB) for the next run; --keep-rows 0 keeps none"
-        if self.dropped > (self.kept.facts.dropped if self.kept is not None else 0):
-            yield (f"{path} has the newest {lines:,} rows, as many as fit into {self.bound / (1 << 20):g} MB: the next "
-                   "run does not learn older ones; --keep-rows SIZE sets the limit")
+        if self.is_full:
+            yield (f"{path} has the newest {lines:,} rows, as many as fit into {self.bound / (1 << 20):,.3g} MB: the "
+                   "next run does not learn older ones; --keep-rows SIZE sets the limit")
 
     def remove(self) -> None:
         """The model that is written has no rows."""

@@ -222,14 +222,15 @@ class NightTrainer(Trainer):
         keeping = self._keeping
         loss = keeping.nights[-2].loss if len(keeping.nights) > 1 else None
         if loss is not None:
-            yield f"loss of the last run: {shown(loss)}"
+            yield f"average loss of the last run: {shown(loss)}"
         if keeping.past < 1 and self.options.past is None:
             yield (f"kept rows count {keeping.past:g} times as much as in the last run: so the new rows are predicted "
                    f"better (by {keeping.nats:,.0f} +- {keeping.error:,.0f} nats)")
         found = (keeping.pairs, "pair"), (keeping.words, "word")
         new = [f"{n:,} new {what}{'s' * (n > 1)}" for n, what in found if n]
         counts = "" if keeping.weight == keeping.lines else f", which count as {keeping.weight:,.0f}"
-        both = f"{keeping.lines:,} kept rows{counts}, and {self.source.examples:,} new rows"
+        n = self.source.examples
+        both = f"{keeping.lines:,} kept rows{counts}, and {n:,} new row{'s' * (n != 1)}"
         yield f"trained again from {both}{': ' * bool(new)}{', '.join(new)}"
         yield from self.learning.about_model()
 
