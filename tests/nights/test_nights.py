@@ -1,6 +1,7 @@
 """Nights: models that are learned again from the rows that were kept and the new ones."""
 
 import json
+import re
 import os
 import random
 import stat
@@ -224,6 +225,23 @@ def test_nothing_to_learn(vwlite, write):
     assert Path("M").read_bytes() == model and not unsettled()
     vwlite("train", "--continue", "M", "bad.csv", "--label", "two", "--on-error", "skip", "--quiet")
     night()
+
+
+@pytest.mark.parametrize("runs", [2, 3])
+def test_pages_draw_the_nights_of_three_runs(vwlite, write, runs):
+    """With what kept rows count, if that has changed."""
+    for day in range(runs):
+        vwlite("train", "--continue", "m", write("two words", "day", [day]), "--label", "two", "--quiet",
+               *(["--past", "0.5"] if day else []))
+    data, other = write("two words", "next", [runs]), write("two words", "other", [runs + 1])
+    vwlite("report", "-m", "m", data, "-o", "report.html", "--quiet")
+    vwlite("drift", "-m", "m", data, other, "--page", "drift.html", "--quiet")
+    for page in ("report.html", "drift.html"):
+        drawn = re.findall("<figcaption>(Average loss of new rows|What kept rows count)<", Path(page).read_text())
+        assert drawn == (["Average loss of new rows", "What kept rows count"] if runs == 3 else []), page
+    nights = json.loads(vwlite("report", "-m", "m", data, "-o", "-", "--json").out)["models"][0]["nights"]
+    assert [night["past"] for night in nights] == [1, 0.5, 0.5][:runs]
+    assert nights[-1]["loss"] == nights_of(read_model("m").continued)[-1].loss
 
 
 def test_the_last_nights_are_in_the_model(vwlite, write):

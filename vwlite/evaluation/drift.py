@@ -17,6 +17,7 @@ from vwlite.evaluation.sums import Sample
 from vwlite.hashing import namespace_hash
 from vwlite.input.parsing import EXAMPLE
 from vwlite.input.sources import display_name
+from vwlite.model.nights import nights_of
 from vwlite.names import namespace_of
 from vwlite.output.json_text import json_text, with_schema
 from vwlite.output.text import printable
@@ -44,7 +45,7 @@ class FileStatistics:
         self.columns: Columns = Columns(keys, model.settings.bits, model.absent_hashes)
         self.kind, self.predictions, sums = run.kind(), Sample(), np.zeros(4)
         self.influence = Influence.of(applied, run.scoring.parse) if pictured else None
-        self.names = {0: "(no name)"}
+        self.names, self.nights = {0: "(no name)"}, nights_of(model.continued)
         for column, _ in model.columns.get("roles", ()):
             space = namespace_of(column).encode("utf-8", "surrogateescape")
             self.names.setdefault(namespace_hash(space), printable(column))
@@ -95,7 +96,8 @@ def drift(o: DriftOptions) -> int:
         if out is not None:
             days = a.day(o.data[0]), b.day(o.data[1])
             notes = [*dict.fromkeys(a.notes + b.notes)]
-            out.write(of_days(o.model or "", days, b.kind, b.classes, pairs, columns, notes).encode("utf-8", "replace"))
+            written = of_days(o.model or "", days, b.kind, b.classes, pairs, columns, notes, b.nights)
+            out.write(written.encode("utf-8", "replace"))
             if frame.commit(out.commit) and not o.quiet:
                 say(f"the page is in {o.page}")
         if o.json:

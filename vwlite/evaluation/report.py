@@ -20,6 +20,7 @@ from vwlite.evaluation.kinds import Binary, Classes, Kind, Regression
 from vwlite.evaluation.page import pictures, sections
 from vwlite.evaluation.page.charts import Bar
 from vwlite.evaluation.page.markup import Markup, columns, joined, name, page, paragraph, section, today
+from vwlite.evaluation.page.nights import of_nights
 from vwlite.evaluation.page.origin import command_of
 from vwlite.evaluation.page.sections import Label, label_of
 from vwlite.evaluation.worst import Worst, WorstRow
@@ -30,6 +31,7 @@ from vwlite.input.tables import TableReader
 from vwlite.inspection.describe import Description
 from vwlite.inspection.weights_of_data import WeightRow, WeightsOfData
 from vwlite.model.header import in_json
+from vwlite.model.nights import nights_of
 from vwlite.model.weights import largest
 from vwlite.names import namespace_of
 from vwlite.output.json_text import json_text, with_schema
@@ -113,6 +115,7 @@ class ModelPart:
             "passes": [*map(in_json, self.model.passes)], "worst": [row.as_dict() for row in self.worst],
             "groups": [g._asdict() for g in self.weights.groups()], "weights": [row._asdict() for row in self.rows()],
             "effects": self.influence.as_dict() if self.influence is not None else [],
+            "nights": [night.stored() for night in nights_of(self.model.continued)],
         }
 
 
@@ -192,6 +195,7 @@ class Report:
                                                      zip(parts, kinds, strict=True)], beside=False)),
             section("Worst rows", of_each([sections.of_worst(part.worst) for part in parts], beside=False)),
             section("Notes on the data", sections.of_notes(self.notes)),
+            *(of_nights(nights_of(part.model.continued), part.path if len(parts) > 1 else "") for part in parts),
             section("Loss and nonzero weights", sections.of_front(self._front)),
             section("How it was made", sections.of_origin([(p.path, p.model) for p in parts], self._data,
                                                           f"vwlite {__version__}", today())),

@@ -10,10 +10,12 @@ from vwlite.evaluation.influence import Influence
 from vwlite.evaluation.kinds import Binary, Classes, Kind, Regression
 from vwlite.evaluation.page.charts import Axis, Bar, Floats, bars, steps
 from vwlite.evaluation.page.markup import Markup, columns, joined, name, page, paragraph, section, table, text, today
+from vwlite.evaluation.page.nights import of_nights
 from vwlite.evaluation.page.pictures import level_names, share
 from vwlite.evaluation.page.sections import of_notes
 from vwlite.model.effects import Axis as EffectAxis
 from vwlite.model.effects import LevelAxis
+from vwlite.model.nights import Night
 from vwlite.output.text import percent, shown
 from vwlite.runs.watched import Number, Watched, differs
 
@@ -49,8 +51,8 @@ class Histogram(NamedTuple):
 
 
 def of_days(model: str, days: tuple[Day, Day], kind: Kind, classes: Sequence[str], numbers: Pairs, of_columns: Pairs,
-            notes: Sequence[str]) -> str:
-    """The page, as HTML."""
+            notes: Sequence[str], nights: Sequence[Night]) -> str:
+    """The page, as HTML. nights: of the model."""
     names = [os.path.basename(day.name) for day in days]
     if names[0] == names[1]:
         names = [day.name for day in days]
@@ -67,6 +69,7 @@ def of_days(model: str, days: tuple[Day, Day], kind: Kind, classes: Sequence[str
                 Markup(f'<div class="pictures">{joined(_picture(h) for h in histograms[:MOST_COLUMNS])}</div>'))
         if histograms else Markup(),
         section("Numbers of columns that differ", _numbers(found)) if found else Markup(),
+        of_nights(nights),
         section("Notes on the data", of_notes(list(notes))),
         section("How it was made", paragraph(f"vwlite drift -m {model} {days[0].name} {days[1].name}; {today()}.")),
     ]
