@@ -116,7 +116,7 @@ def changed(data: Data, change: str, rows_of_day: int) -> list[list[list[str]]]:
         if change == "rate" and is_first == (day // 4 % 2 == 0) and draw.random() < 0.6:
             continue
         is_turned = {
-            "flip": late, "part": late and float(row[number] or 0) > middle,
+            "flip": late, "part": change == "part" and late and float(row[number] or 0) > middle,
             "slow": draw.random() < day / (STREAM_DAYS - 1) * 0.8,
         }.get(change, False)
         days[day].append([*row[:target], turned[row[target]] if is_turned else row[target], *row[target + 1 :]])

@@ -1,15 +1,17 @@
 """Nights: models that are learned again from the rows that were kept and the new ones."""
 
 import json
-import re
 import os
 import random
+import re
+import shutil
 import stat
 from pathlib import Path
 
 import pytest
 from nights import DAYS, KINDS, a_night, rows_of, unsettled
 
+from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.model import read_model
 from vwlite.model.kept_rows import found_for
 from vwlite.model.nights import nights_of
@@ -225,6 +227,41 @@ def test_nothing_to_learn(vwlite, write):
     assert Path("M").read_bytes() == model and not unsettled()
     vwlite("train", "--continue", "M", "bad.csv", "--label", "two", "--on-error", "skip", "--quiet")
     night()
+
+
+def level(day, n=300):
+    """Rows of a label whose mean is higher from the third day on."""
+    rng = random.Random(day)
+    rows = [(rng.gauss(0, 1), rng.choice("ab")) for _ in range(n)]
+    labels = [x + (c == "a") + 3 * (day > 2) + rng.gauss(0, 0.3) for x, c in rows]
+    return "y,x,c\n" + "".join(f"{y:.3f},{x:.3f},{c}\n" for y, (x, c) in zip(labels, rows, strict=True))
+
+
+def test_a_level_that_lasts_moves_the_intercept(vwlite, folder):
+    """By three tenths of what is left of it when all rows are learned; that is what a run without forgetting does."""
+    def run(day, *more):
+        Path("day.csv").write_text(level(day))
+        return vwlite("train", "--continue", "m", "day.csv", "--label", "y", *more)
+
+    for day in range(5):
+        assert day == 4 or "nearer to that of the new rows" not in run(day).err
+    for name in ("m", "m.rows"):
+        shutil.copy(name, f"{name}.before")
+    models = []
+    for more in ([], ["--past", "1"]):
+        done = run(5, *more)
+        assert ("nearer to that of the new rows" in done.err) == (not more)
+        models.append(read_model("m"))
+        shutil.copy("m", "m.whole")
+        for name in ("m", "m.rows"):
+            shutil.copy(f"{name}.before", name)
+    moved, whole = ([*model.weights] for model in models)
+    apart = [k for k, (a, b) in enumerate(zip(moved, whole, strict=True)) if a != b]
+    assert len(apart) == 1 and models[0].keys[apart[0]] == CONSTANT_HASH
+    vwlite("predict", "day.csv", "-m", "m.whole", "-p", "p", "--quiet")
+    errors = [float(y) - float(line.split(",")[0]) for y, line in zip(
+        Path("p").read_text().split(), Path("day.csv").read_text().splitlines()[1:], strict=True)]
+    assert moved[apart[0]] - whole[apart[0]] == pytest.approx(-0.3 * sum(errors) / len(errors), rel=1e-3)
 
 
 @pytest.mark.parametrize("runs", [2, 3])

@@ -2,7 +2,7 @@
 the rows that were kept, which count as much as the new rows say."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from math import sqrt
 from typing import TYPE_CHECKING, Any
@@ -21,13 +21,21 @@ from vwlite.input.parsing import Parsed
 from vwlite.input.pipeline import parsed_batches
 from vwlite.model.header import COUNTERS
 from vwlite.model.rows_beside import SUFFIX
+from vwlite.model.shifted import shifted
 from vwlite.output.results import Result
 from vwlite.output.text import shown
 from vwlite.runs.notes import Notes, together
 from vwlite.runs.opened import applied
 from vwlite.runs.run import BadLines
 from vwlite.runs.scoring import Scoring
-from vwlite.training.nights.forgetting import FEWEST, Evidence, PastExamples, choose_past, confirmed
+from vwlite.training.nights.forgetting import (
+    FEWEST,
+    Evidence,
+    PastExamples,
+    choose_past,
+    confirmed,
+    level_of,
+)
 from vwlite.training.nights.keeping import RowKeeping
 from vwlite.training.nights.source import RowSource
 from vwlite.training.trainer import Job, Listener, PassRow, Trainer
@@ -74,6 +82,7 @@ class NightTrainer(Trainer):
     shows_rows = False
     chooses_passes = True
     source: RowSource
+    _carried, _shift = 0.0, tuple[float, ...]()
     _other: Trainer | None = None  # of a model that is compared with the one that is continued
 
     def __init__(
@@ -107,6 +116,7 @@ class NightTrainer(Trainer):
         if self.stopped:
             return
         self.learning.run()
+        self._shift_level()
         self.settings, self.pass_number = self.learning.settings, 1
         before, now = _products(self._model.settings.derived), _products(self.settings.derived)
         self._keeping.pairs, self._keeping.words = len(now - before), self.source.new_words()
@@ -149,11 +159,13 @@ class NightTrainer(Trainer):
             self._other.run()
             if self.stopped:
                 return
-            d = self._losses(self._other.model()) - self._losses(self._model)
+            shift = _restored(keeping.evidence, self._path).shift
+            with _as_data_error(self._path):
+                d = self._losses(shifted(self._other.model(), shift)) - self._losses(self._model)
         is_undone = total(d) < -sqrt(dot(d, d))
         keeping.confirm(is_undone=is_undone)
         evidence = _restored(keeping.if_undone if is_undone else keeping.evidence, self._path)
-        keeping.evidence = confirmed(evidence, is_undone).stored()
+        keeping.evidence = replace(confirmed(evidence, is_undone), shift=shift).stored()
 
     def _losses(self, model: "Model") -> Any:
         """The loss of each new row, times its importance."""
@@ -175,16 +187,38 @@ class NightTrainer(Trainer):
         assert keeping.kept is not None
         if past is None:
             source.begin_with(keeping.kept, keeping.parts)
-            settings = _settings_for_rows(model) if source.derives else model.settings
-            rows = PastExamples(settings, model.keys, model.weights, source.kept_batches, source.new_batches)
-            choice = choose_past(rows, _restored(keeping.evidence, self._path))
+            evidence = _restored(keeping.evidence, self._path)
+            with _as_data_error(self._path):
+                rows = PastExamples(self._settings_for_rows(model), model.keys, model.weights, source.kept_batches,
+                                    source.new_batches, evidence.shift)
+            choice = choose_past(rows, evidence)
+            self._carried, self._shift = choice.carried, choice.evidence.shift
             if choice.past < 1:
                 keeping.if_undone = keeping.evidence
             keeping.evidence, keeping.nats, keeping.error = choice.evidence.stored(), choice.nats, choice.error
             keeping.forget(choice.past)
         else:
             keeping.forget(past, is_given=True)
+            keeping.evidence = replace(_restored(keeping.evidence, self._path), shift=()).stored()
         source.begin_with(keeping.kept, keeping.parts)
+
+    def _settings_for_rows(self, model: "Model") -> Settings:
+        """The settings of a model for rows that may have n-grams to try, which it has or leaves out."""
+        from vwlite.derived import Derived
+
+        settings = model.settings
+        if settings.derived is not None or not self.source.derives:
+            return settings
+        return replace(settings, derived=Derived(texts=int(bool(model.columns.get("characters")))))
+
+    def _shift_level(self) -> None:
+        """Where levels last: move the intercept of the new model to that of the new rows, as far as they do."""
+        if self._carried and not self.stopped:
+            model = self.learning.model()
+            settings = self._settings_for_rows(model)
+            level = level_of(settings, model.keys, model.weights, self.source.new_batches)
+            self._shift = tuple(self._carried * x for x in level)
+            self._keeping.evidence = self._keeping.evidence | {"shift": [*self._shift]}
 
     # --- the model ---------------------------------------------------------------------------
 
@@ -194,7 +228,7 @@ class NightTrainer(Trainer):
     def model(self, *, interrupted: bool = False) -> "Model":
         before = self.job.before
         counters = {name: before.get(name, 0) + getattr(self.learner, name) for name in COUNTERS}
-        return replace(self.learning.model(interrupted=interrupted), counters=counters)
+        return replace(shifted(self.learning.model(interrupted=interrupted), self._shift), counters=counters)
 
     @property
     def has_learned(self) -> bool:
@@ -226,6 +260,8 @@ class NightTrainer(Trainer):
         if keeping.past < 1 and self.options.past is None:
             yield (f"kept rows count {keeping.past:g} times as much as in the last run: so the new rows are predicted "
                    f"better (by {keeping.nats:,.0f} +- {keeping.error:,.0f} nats)")
+        if self._shift:
+            yield "the level of the labels moves from run to run: the intercept is nearer to that of the new rows"
         found = (keeping.pairs, "pair"), (keeping.words, "word")
         new = [f"{n:,} new {what}{'s' * (n > 1)}" for n, what in found if n]
         counts = "" if keeping.weight == keeping.lines else f", which count as {keeping.weight:,.0f}"
@@ -238,19 +274,17 @@ class NightTrainer(Trainer):
         return together(self._notes, self.learning.notes(namespaces))
 
 
-def _settings_for_rows(model: "Model") -> Settings:
-    """The settings of a model for rows that may have n-grams to try, which it has or leaves out."""
-    from vwlite.derived import Derived
-
-    settings = model.settings
-    texts = int(bool(model.columns.get("characters")))
-    return settings if settings.derived is not None else replace(settings, derived=Derived(texts=texts))
-
-
 def _restored(evidence: dict[str, Any], path: str) -> Evidence:
     """DataError for what is not valid in the rows of the model at this path."""
-    try:
+    with _as_data_error(path):
         return Evidence.restored(evidence) if evidence else Evidence()
+
+
+@contextmanager
+def _as_data_error(path: str) -> Iterator[None]:
+    """DataError for a ValueError about the rows of the model at this path."""
+    try:
+        yield
     except ValueError as e:
         raise DataError(f"{path}{SUFFIX}: not valid rows: {e}; remove the file, or add --keep-rows 0") from e
 
