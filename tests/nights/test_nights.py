@@ -111,6 +111,32 @@ def test_the_newest_rows_that_fit_are_kept(vwlite, write, bound):
     assert {f"c={c}".encode() for c in "abcde"} & names == {f"c={c}".encode() for c in used}
 
 
+def texts(seed, rows, turned=False):
+    """VW text of 300 words, each with a weight of its own."""
+    rng, words = random.Random(seed), [random.Random(j).gauss(0, 1.5) for j in range(300)]
+    for _ in range(rows):
+        chosen = rng.sample(range(300), 8)
+        score = sum(words[j] for j in chosen) * (-1 if turned else 1)
+        yield f"{1 if score + rng.gauss(0, 0.5) > 0 else -1} | {' '.join(f'w{j}' for j in chosen)}\n"
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_model_that_knows_more_than_the_kept_rows_goes_on(vwlite, folder, turned):
+    """As without kept rows, if it is not worse than a model that is trained again: not where all before was wrong."""
+    Path("first.vw").write_text("".join(texts(1, 1500, turned)) + "".join(texts(2, 150)))
+    Path("next.vw").write_text("".join(texts(3, 200)))
+    Path("few.vw").write_text("".join(texts(4, 20)))
+    vwlite("train", "first.vw", "-m", "m", "--keep-rows", "20K", "--quiet")
+    for data, old, new in (("next.vw", "m", "n"), ("few.vw", "n", "p")):
+        done = vwlite("train", data, "-i", old, "-m", new, "--past", "1")
+        assert ("new rows alone" in done.err) == (not turned) != ("trained again from" in done.err)
+        vwlite("train", data, "-i", old, "-m", "gd", "--keep-rows", "0", "--quiet")
+        weights = [(read_model(name).weights.tolist(), read_model(name).counters) for name in (new, "gd")]
+        assert (weights[0] == weights[1]) == (not turned)
+        kept, _ = found_for(new, read_model(new).digest)
+        assert kept.facts.lines == 20 * 1024 // (33 + 9 + 8 * 8) and kept.facts.beyond > 1000
+
+
 @pytest.mark.parametrize("cut", [0, 10, 1000, -1])
 def test_damaged_rows_are_an_error(vwlite, write, cut):
     night = a_night(vwlite, write, code=65)

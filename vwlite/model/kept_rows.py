@@ -52,8 +52,8 @@ class Part:
 class RowFacts:
     """What is known of kept rows. parts: in order. columns: of tables, as learning has them; group: the one of groups.
     bound: in bytes. before: examples that the model learned before rows were kept; dropped: lines that are no longer
-    kept. evidence: of the choice of factors, for the next run; if_undone: the same, if the next run undoes the last
-    change."""
+    kept; beyond: those of them that did not fit and still count. evidence: of the choice of factors, for the next run;
+    if_undone: the same, if the next run undoes the last change."""
 
     parts: tuple[Part, ...] = ()
     columns: dict[str, Any] = field(default_factory=dict)
@@ -61,6 +61,7 @@ class RowFacts:
     bound: int = BOUND
     before: int = 0
     dropped: int = 0
+    beyond: int = 0
     evidence: dict[str, Any] = field(default_factory=dict)
     if_undone: dict[str, Any] = field(default_factory=dict)
 
@@ -77,7 +78,7 @@ class RowFacts:
         """ValueError for what is not valid."""
         parts = tuple(Part(lines, counts, if_undone) for lines, counts, if_undone in stored["parts"])
         found = RowFacts(parts, **{name: stored[name] for name in vars(RowFacts()) if name != "parts"})
-        whole = [found.bound, found.before, found.dropped, *(part.lines for part in parts)]
+        whole = [found.bound, found.before, found.dropped, found.beyond, *(part.lines for part in parts)]
         known = all(type(x) is int and x >= 0 for x in whole)
         known = known and all(type(x) is dict for x in (found.columns, found.evidence, found.if_undone))
         counts = [x for part in parts for x in (part.counts, part.if_undone)]

@@ -64,7 +64,7 @@ class RowKeeping:
         self.path, self.kept, self.bound, self.before = path, kept, bound, before
         self.parts = kept.facts.parts if kept is not None else ()
         self.written: tuple[Part, ...] = ()
-        self.dropped = kept.facts.dropped if kept is not None else 0
+        self.dropped, self.beyond = (kept.facts.dropped, kept.facts.beyond) if kept is not None else (0, 0)
         self.evidence, self.if_undone = (kept.facts.evidence, kept.facts.if_undone) if kept is not None else ({}, {})
         self.past = 1.0  # the factor of this run
         self.nats = self.error = 0.0  # by which new rows are predicted better with less of the past
@@ -82,6 +82,11 @@ class RowKeeping:
         """Whether the model is learned again, from the rows that were kept and the new ones. It is not, as long as the
         model has learned more examples of which no row was kept."""
         return self.kept is not None and (self.before <= self.kept.facts.lines or self.dropped > 0)
+
+    @property
+    def knows_more(self) -> bool:
+        """Whether the model has learned rows that still count and are not kept."""
+        return self.before > 0 or self.beyond > 0
 
     @property
     def lines(self) -> int:
@@ -195,10 +200,12 @@ class RowKeeping:
         light = lines_of(part for part in parts if max(part.counts, part.if_undone) < LEAST)
         oldest = max(light, beyond(each, self.bound))
         self.is_full = oldest > light
+        # Of a past that counts nothing, nothing is left.
+        self.beyond = 0 if not self.past else self.beyond + oldest - light
         self.written, self.dropped = tuple(_without(parts, oldest)), self.dropped + oldest
         group = trainer.options.group
         facts = RowFacts(self.written, source.columns, group, self.bound, self.before, self.dropped,
-                         self.evidence, self.if_undone)
+                         self.beyond, self.evidence, self.if_undone)
         shape = {"label_domain": settings.outputs.domain, "derives": source.derives, **settings.outputs.shaping([])}
         log = source.log if not oldest else _in_use(source.log, without_oldest(batches(), oldest))
         file = RowsFile(self.path, digest, shape, facts)

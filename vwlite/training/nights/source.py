@@ -1,6 +1,6 @@
 """The examples of a run that keeps rows: those that were kept before, then those of DATA."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, repeat
 from typing import Any
@@ -47,9 +47,13 @@ class RowSource(Source):
             counts = np.array([part.counts if part.counts >= LEAST else 0.0 for part in parts])
             self._counts = np.repeat(counts, [part.lines for part in parts])
 
-    def without_data(self) -> "RowSource":
-        """Let there be no rows of DATA."""
-        self._cache, self._is_counted = CacheWriter(None, {}).finish(), True
+    def with_data(self, batches: Iterable[Batch], log: Sequence[NameOfLog]) -> "RowSource":
+        """Let the rows of DATA be these. log: names of their columns and words."""
+        writer = CacheWriter(None, {})
+        for batch in batches:
+            writer.add(batch)
+        writer.take(log)
+        self._cache, self._is_counted = writer.finish(), True
         return self
 
     def open(self) -> None:

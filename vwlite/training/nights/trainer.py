@@ -37,9 +37,10 @@ from vwlite.training.nights.forgetting import (
     level_of,
 )
 from vwlite.training.nights.keeping import RowKeeping
+from vwlite.training.nights.onward import halves, is_better, losses_of_second_half
 from vwlite.training.nights.source import RowSource
 from vwlite.training.trainer import Job, Listener, PassRow, Trainer
-from vwlite.training.trainers import source_of_kind, trainer_of
+from vwlite.training.trainers import source_of, source_of_kind, trainer_of
 
 if TYPE_CHECKING:
     from vwlite.derived import Derived
@@ -83,15 +84,17 @@ class NightTrainer(Trainer):
     chooses_passes = True
     source: RowSource
     _carried, _shift = 0.0, tuple[float, ...]()
-    _other: Trainer | None = None  # of a model that is compared with the one that is continued
+    _other: Trainer | None = None  # of a model that another one is compared with, or that goes on
 
     def __init__(
-        self, job: Job, learning: Job, source: RowSource, listener: Listener, keeping: RowKeeping, model: "Model"
+        self, job: Job, learning: Job, make_onward: Callable[[], Job], source: RowSource, listener: Listener,
+        keeping: RowKeeping, model: "Model",
     ) -> None:
-        """job: with the options of the run. learning: of all rows. model: that is continued."""
+        """job: with the options of the run. learning: of all rows. make_onward: makes that of the new rows alone.
+        model: that is continued."""
         super().__init__(job, source, listener)
         assert keeping.kept is not None and job.options.initial is not None
-        self._model, self._path, self._keeping = model, job.options.initial, keeping
+        self._model, self._path, self._keeping, self._make_onward = model, job.options.initial, keeping, make_onward
         writes = {name: path is not None for name, path in job.options.of_predictions.items()}
         self._scoring = Scoring(applied(model, self._path, job.data, written=writes), take_bad=lambda bad: None)
         self.learner = self._scoring.learner
@@ -113,6 +116,10 @@ class NightTrainer(Trainer):
             return
         self._confirm()
         self._choose_past()
+        if self.stopped:
+            return
+        if self._goes_on():
+            self.learning = self._going_on()
         if self.stopped:
             return
         self.learning.run()
@@ -151,7 +158,7 @@ class NightTrainer(Trainer):
             return
         assert keeping.kept is not None
         with self.listener.ticking(lambda seconds: f"comparing with the model that has not forgotten, {seconds:.0f} s"):
-            source = source_of_kind(RowSource, self.job, BadLines(ExitStack(), skip=True)).without_data()
+            source = source_of_kind(RowSource, self.job, BadLines(ExitStack(), skip=True)).with_data([], [])
             source.begin_with(keeping.kept, [replace(part, counts=part.if_undone) for part in keeping.parts])
             self._other = trainer_of(self.learning.job, source, Listener())
             if self.stopped:  # before it could be told
@@ -167,19 +174,26 @@ class NightTrainer(Trainer):
         evidence = _restored(keeping.if_undone if is_undone else keeping.evidence, self._path)
         keeping.evidence = replace(confirmed(evidence, is_undone), shift=shift).stored()
 
-    def _losses(self, model: "Model") -> Any:
-        """The loss of each new row, times its importance."""
-        opened, found = applied(model, self._path, self.job.data), [np.zeros(0)]
+    def _losses(self, model: "Model", n: int = 0) -> Any:
+        """The loss of each new row but the first n, times its importance."""
+        opened = applied(model, self._path, self.job.data)
         evaluator = Evaluator(opened.learner)
+        found = [np.zeros((0, evaluator.width))]
         scoring = Scoring(opened, evaluator, take_bad=lambda bad: None)
         self._keeping.again()
         for parsed in self._parsed(scoring):
             rows = np.empty((len(parsed.batch), evaluator.width))
             evaluator.into(rows)
             scoring.take(parsed)
-            rows = rows[: evaluator.filled]
-            found.append(rows[:, 2] * rows[:, LOG_LOSS if self.settings.outputs.task == "classes" else LOSS])
-        return np.concatenate(found)
+            found.append(rows[: evaluator.filled])
+        rows = np.concatenate(found)
+        rows = rows[np.cumsum(rows[:, 2] > 0) > n] if n else rows
+        return rows[:, 2] * rows[:, self._column]
+
+    @property
+    def _column(self) -> int:
+        """That of Evaluator by which models are judged."""
+        return LOG_LOSS if self.settings.outputs.task == "classes" else LOSS
 
     def _choose_past(self) -> None:
         """Let the past count what the new rows say, or what was typed."""
@@ -201,6 +215,43 @@ class NightTrainer(Trainer):
             keeping.forget(past, is_given=True)
             keeping.evidence = replace(_restored(keeping.evidence, self._path), shift=()).stored()
         source.begin_with(keeping.kept, keeping.parts)
+
+    # --- a model that knows more than the rows that are kept ---------------------------------
+
+    def _goes_on(self) -> bool:
+        """Whether the model that is continued learns the new rows alone: `onward.py`. Few rows do not decide: it is as
+        in the last run. It cannot forget."""
+        keeping, source, n = self._keeping, self.source, self.source.examples // 2
+        if not keeping.knows_more or keeping.past < 1:
+            return False
+        if n < FEWEST:
+            return not self._model.chosen
+        assert keeping.kept is not None
+        with self.listener.ticking(lambda seconds: f"comparing with the model that goes on, {seconds:.0f} s"):
+            first = (half for half, _ in halves(source.new_batches(), n))
+            half = source_of_kind(RowSource, self.job, BadLines(ExitStack(), skip=True))
+            half.with_data(first, source.new.log).begin_with(keeping.kept, keeping.parts)
+            self._other = trainer_of(self.learning.job, half, Listener())
+            if self.stopped:  # before it could be told
+                return False
+            self._other.run()
+            if self.stopped:
+                return False
+            again = self._losses(self._other.model(), n)
+            self._keeping.again()
+            try:
+                onward = losses_of_second_half(self._make_onward(), n, self._column, lambda: self.stopped)
+            except DataError:  # it diverges
+                return False
+        return is_better(onward, again)
+
+    def _going_on(self) -> Trainer:
+        """The trainer of the model that is continued."""
+        job = self._make_onward()
+        self._keeping.again()
+        source = source_of(job, BadLines(ExitStack(), skip=True))
+        self._other = trainer_of(job, source, Listener())
+        return self._other
 
     def _settings_for_rows(self, model: "Model") -> Settings:
         """The settings of a model for rows that may have n-grams to try, which it has or leaves out."""
@@ -262,6 +313,10 @@ class NightTrainer(Trainer):
                    f"better (by {keeping.nats:,.0f} +- {keeping.error:,.0f} nats)")
         if self._shift:
             yield "the level of the labels moves from run to run: the intercept is nearer to that of the new rows"
+        if self._other is self.learning:
+            yield (f"the model learned {self.source.examples:,} new rows alone: it knows rows that are no longer kept, "
+                   "and is not worse than a model of those that are")
+            return
         found = (keeping.pairs, "pair"), (keeping.words, "word")
         new = [f"{n:,} new {what}{'s' * (n > 1)}" for n, what in found if n]
         counts = "" if keeping.weight == keeping.lines else f", which count as {keeping.weight:,.0f}"
