@@ -6,32 +6,45 @@ from vwlite.core.solve.rows cimport Rows
 
 cdef extern from *:
     """
-    /* sum of w_j x_j, w_j at a distance, in four lanes: a chain of additions waits for each of them. */
-    static inline double vwlite_gathered(const uint32_t *index, const float *value, size_t n, const double *w, size_t step) {
+    /* sum of w_j x_j, in four lanes: a chain of additions waits for each of them. */
+    static inline double vwlite_gathered(const uint32_t *index, const float *value, size_t n, const double *w) {
         double lanes[4] = {0};
         size_t i = 0;
         for (; i + 4 <= n; i += 4)
             for (int k = 0; k < 4; k++)
-                lanes[k] += w[index[i + k] * step] * value[i + k];
+                lanes[k] += w[index[i + k]] * value[i + k];
         for (; i < n; i++)
-            lanes[i & 3] += w[index[i] * step] * value[i];
+            lanes[i & 3] += w[index[i]] * value[i];
         return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
     }
 
-    static inline void vwlite_scatter(const uint32_t *index, const float *value, size_t n, double r, double *g,
-                                      size_t step, int squares) {
-        if (squares)
-            for (size_t i = 0; i < n; i++)
-                g[index[i] * step] += r * ((double)value[i] * value[i]);
-        else
-            for (size_t i = 0; i < n; i++)
-                g[index[i] * step] += r * value[i];
+    /* p_k = sum of w_jk x_ij of several classes, whose weights are side by side. */
+    static inline void vwlite_gathered_each(const uint32_t *index, const float *value, size_t n, const double *w,
+                                            size_t classes, double *p) {
+        for (size_t k = 0; k < classes; k++)
+            p[k] = 0;
+        for (size_t i = 0; i < n; i++) {
+            const double *wj = w + index[i] * classes, x = value[i];
+            for (size_t k = 0; k < classes; k++)
+                p[k] += wj[k] * x;
+        }
+    }
+
+    static inline void vwlite_scatter(const uint32_t *index, const float *value, size_t n, const double *r,
+                                      size_t classes, double *g, int squares) {
+        for (size_t i = 0; i < n; i++) {
+            double x = squares ? (double)value[i] * value[i] : value[i], *gj = g + index[i] * classes;
+            for (size_t k = 0; k < classes; k++)
+                gj[k] += r[k] * x;
+        }
     }
     """
     double gathered "vwlite_gathered"(
-        const uint32_t* index, const float* value, size_t n, const double* w, size_t step) noexcept nogil
-    void scatter "vwlite_scatter"(const uint32_t* index, const float* value, size_t n, double r, double* g, size_t step,
-                                  int squares) noexcept nogil
+        const uint32_t* index, const float* value, size_t n, const double* w) noexcept nogil
+    void gathered_each "vwlite_gathered_each"(const uint32_t* index, const float* value, size_t n, const double* w,
+                                              size_t classes, double* p) noexcept nogil
+    void scatter "vwlite_scatter"(const uint32_t* index, const float* value, size_t n, const double* r, size_t classes,
+                                  double* g, int squares) noexcept nogil
 
 
 cdef class Products:
@@ -51,7 +64,7 @@ cdef class Products:
 
     def scores(self, const double[:, ::1] weights not None, double[:, ::1] out not None, size_t first=0):
         """out_ik = sum of w_jk x_ij"""
-        cdef size_t i, k, begin, n, classes = weights.shape[1]
+        cdef size_t i, begin, n, classes = weights.shape[1]
         self.check(first, out.shape[0], weights.shape[0], out.shape[1] == weights.shape[1])
         if out.size == 0 or weights.size == 0:
             out[:] = 0
@@ -60,9 +73,11 @@ cdef class Products:
             for i in range(first, self.rows.a.size):
                 begin = self.rows.a.begin[i]
                 n = self.rows.a.begin[i + 1] - begin
-                for k in range(classes):
-                    out[i - first, k] = gathered(self.rows.a.index + begin, self.rows.a.value + begin, n,
-                                                 &weights[0, 0] + k, classes)
+                if classes == 1:
+                    out[i - first, 0] = gathered(self.rows.a.index + begin, self.rows.a.value + begin, n, &weights[0, 0])
+                else:
+                    gathered_each(self.rows.a.index + begin, self.rows.a.value + begin, n, &weights[0, 0], classes,
+                                  &out[i - first, 0])
 
     def gradients(self, const double[:, ::1] slopes not None, double[:, ::1] out not None, size_t first=0,
                   bint squares=False):
@@ -78,8 +93,9 @@ cdef class Products:
                 n = self.rows.a.begin[i + 1] - begin
                 for k in range(classes):
                     if slopes[i - first, k] != 0:
-                        scatter(self.rows.a.index + begin, self.rows.a.value + begin, n, slopes[i - first, k],
-                                &out[0, 0] + k, classes, squares)
+                        scatter(self.rows.a.index + begin, self.rows.a.value + begin, n, &slopes[i - first, 0], classes,
+                                &out[0, 0], squares)
+                        break
 
     def extremes(self, double[::1] least not None, double[::1] most not None, double[::1] entries not None):
         """Of the values of each column that are not 0: the least, the most, and how many they are."""
