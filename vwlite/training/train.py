@@ -84,14 +84,14 @@ def trained(o: TrainOptions, frame: RunFrame, continuing: "Continuing | None" = 
             from vwlite.training.nights.keeping import options_of_run
             from vwlite.training.nights.run import night
 
-            onward = replace(o, predictions=None, raw_predictions=None, cache=False, cache_file=None, group=None,
+            continued = replace(o, predictions=None, raw_predictions=None, cache=False, cache_file=None, group=None,
                              validate=None, passes=1)
             before = options_of_run(model, o.given)
             o = replace(o, **before, given=o.given | before.keys())
             learning = keeping.job(o, model, data, in_place=in_place)
             job = learning._replace(options=o, before=model.counters)
-            make_onward = partial(prepared, onward, model, data, in_place=in_place)
-            return night(job, learning, make_onward, model, frame, continuing, keeping)
+            make_continued = partial(prepared, continued, model, data, in_place=in_place)
+            return night(job, learning, make_continued, model, frame, continuing, keeping)
     job = prepared(o, model, data, in_place=in_place)
     job, notes = with_times(job, frame.stopped)
     if model is not None:

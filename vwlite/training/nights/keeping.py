@@ -69,7 +69,6 @@ class RowKeeping:
         self.past = 1.0  # the factor of this run
         self.nats = self.error = 0.0  # by which new rows are predicted better with less of the past
         self.pairs = self.words = 0  # that are new
-        self.is_full = False  # whether rows are left out, as the bound is reached
         self.missing = ""  # why the past is a summary, if it was to be said
         self.nights: list[Night] = []  # this one last
         self.again: Callable[[], None] = lambda: None  # before DATA are read again
@@ -199,7 +198,6 @@ class RowKeeping:
         parts = [*self.parts, Part(sum(map(len, each)) - self.lines)]
         light = lines_of(part for part in parts if max(part.counts, part.if_undone) < LEAST)
         oldest = max(light, beyond(each, self.bound))
-        self.is_full = oldest > light
         # Of a past that counts nothing, nothing is left.
         self.beyond = 0 if not self.past else self.beyond + oldest - light
         self.written, self.dropped = tuple(_without(parts, oldest)), self.dropped + oldest
@@ -215,7 +213,7 @@ class RowKeeping:
         return file.settle
 
     def notes(self) -> Iterator[str]:
-        """What became of the rows, as far as the summary does not say it."""
+        """What became of the rows, if it was not so in the last run."""
         if not self.bound or self.path is None:
             return
         path = f"{self.path}{SUFFIX}"
@@ -223,7 +221,7 @@ class RowKeeping:
         lines = lines_of(self.written)
         if self.kept is None:
             yield f"{path} keeps {lines:,} rows ({size:.1f} MB) for the next run; --keep-rows 0 keeps none"
-        if self.is_full:
+        if self.beyond and not (self.kept is not None and self.kept.facts.beyond):
             yield (f"{path} has the newest {lines:,} rows, as many as fit into {self.bound / (1 << 20):,.3g} MB: the "
                    "next run does not learn older ones; --keep-rows SIZE sets the limit")
 

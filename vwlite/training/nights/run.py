@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 def night(
-    job: Job, learning: Job, make_onward: Callable[[], Job], model: "Model", frame: RunFrame,
+    job: Job, learning: Job, make_continued: Callable[[], Job], model: "Model", frame: RunFrame,
     continuing: "Continuing | None", keeping: RowKeeping,
 ) -> tuple[TrainRun, NightTrainer]:
     """The run, which has learned all examples, and its trainer. job: with the options of the run. learning: of all
-    rows. make_onward: makes that of the new rows alone. UsageError for options that this has no use for."""
+    rows. make_continued: makes that of the new rows only. UsageError for options that this has no use for."""
     check_options(learning)
     if job.options.checkpoint_every:
         raise UsageError("--checkpoint-every: a model with kept rows is written when all rows are learned: leave it "
                          "out, or add --keep-rows 0")
     run = TrainRun(job, frame, continuing, None, keeping)
     assert isinstance(run.source, RowSource)
-    trainer = NightTrainer(job, learning, make_onward, run.source, run, keeping, model)
+    trainer = NightTrainer(job, learning, make_continued, run.source, run, keeping, model)
     run.begin(trainer)
     frame.stop_with(trainer.stop)
     trainer.run()

@@ -37,7 +37,7 @@ from vwlite.training.nights.forgetting import (
     level_of,
 )
 from vwlite.training.nights.keeping import RowKeeping
-from vwlite.training.nights.onward import halves, is_better, losses_of_second_half
+from vwlite.training.nights.new_rows_only import halves, is_taken, losses_of_second_half
 from vwlite.training.nights.source import RowSource
 from vwlite.training.trainer import Job, Listener, PassRow, Trainer
 from vwlite.training.trainers import source_of, source_of_kind, trainer_of
@@ -84,17 +84,18 @@ class NightTrainer(Trainer):
     chooses_passes = True
     source: RowSource
     _carried, _shift = 0.0, tuple[float, ...]()
-    _other: Trainer | None = None  # of a model that another one is compared with, or that goes on
+    _other: Trainer | None = None  # of a model that another one is compared with, or that is continued
 
     def __init__(
-        self, job: Job, learning: Job, make_onward: Callable[[], Job], source: RowSource, listener: Listener,
+        self, job: Job, learning: Job, make_continued: Callable[[], Job], source: RowSource, listener: Listener,
         keeping: RowKeeping, model: "Model",
     ) -> None:
-        """job: with the options of the run. learning: of all rows. make_onward: makes that of the new rows alone.
+        """job: with the options of the run. learning: of all rows. make_continued: makes that of the new rows only.
         model: that is continued."""
         super().__init__(job, source, listener)
         assert keeping.kept is not None and job.options.initial is not None
-        self._model, self._path, self._keeping, self._make_onward = model, job.options.initial, keeping, make_onward
+        self._model, self._path, self._keeping = model, job.options.initial, keeping
+        self._make_continued = make_continued
         writes = {name: path is not None for name, path in job.options.of_predictions.items()}
         self._scoring = Scoring(applied(model, self._path, job.data, written=writes), take_bad=lambda bad: None)
         self.learner = self._scoring.learner
@@ -118,8 +119,8 @@ class NightTrainer(Trainer):
         self._choose_past()
         if self.stopped:
             return
-        if self._goes_on():
-            self.learning = self._going_on()
+        if self._learns_new_rows_only():
+            self.learning = self._continued()
         if self.stopped:
             return
         self.learning.run()
@@ -218,16 +219,16 @@ class NightTrainer(Trainer):
 
     # --- a model that knows more than the rows that are kept ---------------------------------
 
-    def _goes_on(self) -> bool:
-        """Whether the model that is continued learns the new rows alone: `onward.py`. Few rows do not decide: it is as
-        in the last run. It cannot forget."""
+    def _learns_new_rows_only(self) -> bool:
+        """Whether the model that is continued learns the new rows only: `new_rows_only.py`. Few rows do not decide: it
+        is as in the last run. It cannot forget."""
         keeping, source, n = self._keeping, self.source, self.source.examples // 2
         if not keeping.knows_more or keeping.past < 1:
             return False
         if n < FEWEST:
             return not self._model.chosen
         assert keeping.kept is not None
-        with self.listener.ticking(lambda seconds: f"comparing with the model that goes on, {seconds:.0f} s"):
+        with self.listener.ticking(lambda seconds: f"comparing with a model of kept rows, {seconds:.0f} s"):
             first = (half for half, _ in halves(source.new_batches(), n))
             half = source_of_kind(RowSource, self.job, BadLines(ExitStack(), skip=True))
             half.with_data(first, source.new.log).begin_with(keeping.kept, keeping.parts)
@@ -240,14 +241,14 @@ class NightTrainer(Trainer):
             again = self._losses(self._other.model(), n)
             self._keeping.again()
             try:
-                onward = losses_of_second_half(self._make_onward(), n, self._column, lambda: self.stopped)
+                continued = losses_of_second_half(self._make_continued(), n, self._column, lambda: self.stopped)
             except DataError:  # it diverges
                 return False
-        return is_better(onward, again)
+        return is_taken(continued, again)
 
-    def _going_on(self) -> Trainer:
+    def _continued(self) -> Trainer:
         """The trainer of the model that is continued."""
-        job = self._make_onward()
+        job = self._make_continued()
         self._keeping.again()
         source = source_of(job, BadLines(ExitStack(), skip=True))
         self._other = trainer_of(job, source, Listener())
@@ -314,8 +315,8 @@ class NightTrainer(Trainer):
         if self._shift:
             yield "the level of the labels moves from run to run: the intercept is nearer to that of the new rows"
         if self._other is self.learning:
-            yield (f"the model learned {self.source.examples:,} new rows alone: it knows rows that are no longer kept, "
-                   "and is not worse than a model of those that are")
+            yield (f"the model learned only the {self.source.examples:,} new rows: it knows rows that are no longer "
+                   "kept, and is not worse than a model of those that are")
             return
         found = (keeping.pairs, "pair"), (keeping.words, "word")
         new = [f"{n:,} new {what}{'s' * (n > 1)}" for n, what in found if n]

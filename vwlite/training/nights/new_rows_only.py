@@ -1,7 +1,7 @@
-"""Whether a model goes on with the new rows alone, as it may know more than the rows that are kept.
+"""Whether a model that is continued learns the new rows only, as it may know more than the rows that are kept.
 
 The new rows decide. The model that is continued learns the first half of them by its own algorithm, `gd`; another one
-is trained from the kept rows and this half. Both predict the second half. The model that is continued goes on if the
+is trained from the kept rows and this half. Both predict the second half. The model that is continued is taken if the
 other one does not predict better by a standard error: what it knows of older rows is worth more with each run.
 """
 
@@ -22,11 +22,11 @@ from vwlite.training.trainer import Job
 from vwlite.training.trainers import source_of
 
 
-def is_better(onward: Any, again: Any) -> bool:
-    """Whether a model goes on. onward, again: losses of the second half, by this model and by the other one."""
-    if len(onward) != len(again):  # rows of a class that only one of them knows
-        return bool(total(onward) * len(again) <= total(again) * len(onward))
-    d = onward - again
+def is_taken(continued: Any, again: Any) -> bool:
+    """Whether the model that is continued is taken. Losses of the second half: by it, and by the one trained again."""
+    if len(continued) != len(again):  # rows of a class that only one of them knows
+        return bool(total(continued) * len(again) <= total(again) * len(continued))
+    d = continued - again
     return bool(total(d) <= sqrt(dot(d, d)))
 
 
