@@ -8,6 +8,7 @@ import shutil
 import stat
 from pathlib import Path
 
+import numpy as np
 import pytest
 from nights import DAYS, KINDS, a_night, rows_of, unsettled
 
@@ -253,6 +254,39 @@ def test_nothing_to_learn(vwlite, write):
     assert Path("M").read_bytes() == model and not unsettled()
     vwlite("train", "--continue", "M", "bad.csv", "--label", "two", "--on-error", "skip", "--quiet")
     night()
+
+
+def bent(day, n):
+    """Rows of a number, a bent relation to x, and a level."""
+    rng = random.Random(day)
+    rows = [(rng.gauss(0, 1), rng.choice("abc")) for _ in range(n)]
+    return [(x * x + (c == "a") + rng.gauss(0, 0.3), x, c) for x, c in rows]
+
+
+def predicted_after(vwlite, days, n, factor=1):
+    """Predictions for other rows after two nights of n rows, of labels times a factor; and the labels."""
+    other = bent(99, 2000)
+    for name, rows in [*(("day.csv", bent(day, n)) for day in days), ("other.csv", other)]:
+        Path(name).write_text("y,x,c\n" + "".join(f"{y * factor:.6g},{x:.4f},{c}\n" for y, x, c in rows))
+        if name == "day.csv":
+            vwlite("train", "--continue", "m", name, "--label", "y", "--quiet")
+    vwlite("predict", "other.csv", "-m", "m", "-p", "p", "--quiet")
+    for name in ("m", "m.rows"):
+        os.unlink(name)
+    return np.loadtxt("p"), np.array([y for y, _, _ in other])
+
+
+def test_labels_times_1000_have_predictions_times_1000(vwlite, folder):
+    found, large = (predicted_after(vwlite, (0, 1), 250, factor)[0] for factor in (1, 1000))
+    assert large == pytest.approx(1000 * found, rel=1e-3, abs=0.1)
+
+
+def test_days_in_the_opposite_order_have_about_the_same_loss(vwlite, folder):
+    losses = []
+    for days in ((0, 1), (1, 0)):
+        found, labels = predicted_after(vwlite, days, 1200)
+        losses.append(np.sqrt(np.mean((found - labels) ** 2)))
+    assert losses[1] == pytest.approx(losses[0], rel=0.03)
 
 
 def level(day, n=300):
