@@ -131,7 +131,8 @@ def chosen(night, evidence):
     carried = dv @ carried / scale
     level = (0.9 * evidence.level[0] + carried, 0.81 * evidence.level[1] + carried**2)
     both = [0.9 * before + levels[0] @ a for before, a in zip(evidence.carried, reversed(levels), strict=True)]
-    rho = np.clip(both[0] / both[1], 0, 0.3) if level[0] < -1.2 * np.sqrt(level[1] + 100) else 0
+    lasts = level[0] < -1.2 * np.sqrt(level[1] + 100)
+    rho = np.clip(both[0] / both[1], 0, 0.3) if lasts else 0
     run = np.arange(n) * (2 if n >= 500 else 4) // n
 
     def losses(gamma, strength):
@@ -142,7 +143,7 @@ def chosen(night, evidence):
             found[run == k] = derivatives(loss, x[m:][run == k] @ w, dy[run == k])[0] / scale
         return found
 
-    strength = evidence.strength
+    strength, caution = evidence.strength, min(evidence.caution, 1.5) if lasts else evidence.caution
     base, stronger, used = losses(1, strength), losses(1, 3 * strength), strength
     d = dv * (stronger - base)
     if d.sum() < 0:
@@ -159,7 +160,7 @@ def chosen(night, evidence):
         d = tried.get(gamma, np.zeros(1))
         s, q = s / 2 + d.sum(), q / 4 + (d * d).sum()
         sums.append((s, q))
-        if gamma in tried and s < -evidence.caution * np.sqrt(q) and s < best[1]:
+        if gamma in tried and s < -caution * np.sqrt(q) and s < best[1]:
             best = gamma, s
     return best[0], sums, strength, level, both, rho
 
@@ -223,7 +224,7 @@ def test_evidence_is_that_of_the_twin(loss, lasts, turned, days_rows, monkeypatc
         assert found.evidence.caution == 1
     else:
         assert np.array(found.evidence.sums) == pytest.approx(np.array(sums), rel=1e-6, abs=1e-6)
-        assert (found.nats, found.error, found.evidence.caution) == (0, 0, 3.5)
+        assert (found.nats, found.error, found.evidence.caution) == (0, 0, 2 if lasts else 3.5)
 
 
 # --- streams ----------------------------------------------------------------------------------------
@@ -331,7 +332,7 @@ def test_a_level_that_lasts_is_learned():
     rng = np.random.default_rng(1)
     days = [drawn_rows(rng, 150, TRUE, "squared", -0.8 if k < 4 else 0.7) for k in range(9)]
     gammas, losses = stream("squared", days)
-    assert {gamma[0] for gamma in gammas} == {1}
+    assert min(gamma[0] for gamma in gammas) >= 0.7  # the intercept moves, most of the past stays
     assert np.mean(losses[-2:]) < 1.1 * np.mean(losses[:3])
 
 

@@ -27,7 +27,8 @@ gradients start from yesterday's weights, or from those of the base, and end whe
                   importance; of what was not tried the halves alone
     gamma         the one with the least S, of those tried with S < -c sqrt(Q); else 1
     caution c     3 at first; after a day with gamma < 1, S = Q = 0 and c = 1, as what has changed may change again;
-                  after each other day .5 nearer to 3
+                  after each other day .5 nearer to 3; where levels last at most 1.5, as the level of the day's own
+                  hides a part of what has changed
     confirmation  on a day with gamma < 1 the model that has not forgotten is kept too. If it predicts the next day
                   better, by one standard error, it is taken, and its c becomes 2 max(3, c), at most 12
 
@@ -67,7 +68,7 @@ GRID = (0.7, 0.4, 0.2, 0.05, 0.0)
 NO_SUMS = ((0.0, 0.0),) * len(GRID)
 MOST = 20_000
 FADING, LASTING, NOISE = 0.9, 1.2, 10.0  # the last one in nats
-MOST_CARRIED = 0.3
+MOST_CARRIED, EAGER = 0.3, 1.5
 MANY = 500
 FEWEST, FEWEST_RARE = 20, 8
 STRONGER, ERRORS = 3.0, 3.0
@@ -150,7 +151,8 @@ def choose_past(examples: "PastExamples", evidence: Evidence) -> PastChoice:
     both = (FADING * evidence.carried[0] + dot(a, b), FADING * evidence.carried[1] + dot(a, a))
     lasts = level[0] < -LASTING * sqrt(level[1] + NOISE**2)
     carried = min(max(both[0] / both[1], 0.0), MOST_CARRIED) if lasts and both[1] else 0.0
-    evidence = replace(evidence, level=level, carried=both, rows=examples.rows, shift=())
+    caution = min(evidence.caution, EAGER) if lasts else evidence.caution
+    evidence = replace(evidence, level=level, carried=both, rows=examples.rows, shift=(), caution=caution)
     base, stronger = examples.losses(1.0, strength), examples.losses(1.0, STRONGER * strength)
     used, better = strength, h * (base - stronger)
     if better.sum() > 0:
