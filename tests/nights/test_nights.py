@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,9 @@ from nights import DAYS, KINDS, a_night, rows_of, unsettled
 
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.model import read_model
-from vwlite.model.kept_rows import found_for
+from vwlite.model.kept_rows import RowsFile, found_for
 from vwlite.model.nights import nights_of
+from vwlite.training.nights.forgetting import Evidence
 
 
 @pytest.mark.third
@@ -159,6 +161,21 @@ def test_every_byte_of_the_rows_counts(vwlite, write):
         found = night()
         assert found.code == 65, found
         assert Path("M").read_bytes() == model
+
+
+@pytest.mark.parametrize("evidence", [{"a": 1}, {"shift": [1.0, 2.0]}, {"shift": ["a"]}, {"level": [1.0, -1.0]}])
+def test_evidence_that_is_not_valid(vwlite, write, evidence):
+    """Made by hand: the program writes none."""
+    a_night(vwlite, write, "--quiet")
+    model = read_model("M")
+    kept, _ = found_for("M", model.digest)
+    wrong = evidence if "a" in evidence else Evidence().stored() | evidence
+    file = RowsFile("M", model.digest, kept.shape, replace(kept.facts, evidence=wrong))
+    file.write(kept.batches(), kept.log, kept.classes, kept.keys)
+    file.settle()
+    data = write("two words", "third", [2])
+    refused = vwlite("train", "--continue", "M", data, "--label", "two", "--quiet", code=65).err
+    assert re.search(r"^M.rows: not valid rows: .*; remove the file, or add --keep-rows 0$", refused, re.M)
 
 
 def test_rows_of_a_newer_program(vwlite, write):
