@@ -226,7 +226,7 @@ def test_the_loss_of_classes_with_many_words_is_that_of_new_rows(vwlite, tmp_pat
     """A model of half of the rows would be much worse: with two folds the mean difference is .10."""
     monkeypatch.chdir(tmp_path)
     n, words, differences = 1000, 300, []
-    for seed in range(3):
+    for seed in range(2):
         rng = RNG([seed, n])
         weights = 1.2 * rng.normal(size=(words, 3))
         texts = rng.random((n + FRESH, words)).argpartition(8)[:, :8]

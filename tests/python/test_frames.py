@@ -372,7 +372,7 @@ CELLS = {
 }
 
 
-@settings(max_examples=150 if ALL else 20, deadline=None)
+@settings(max_examples=150 if ALL else 12, deadline=None)
 @given(st.data())
 def test_any_frame_is_its_text(data):
     kinds = data.draw(st.lists(st.sampled_from(list(CELLS)), min_size=1, max_size=4))
