@@ -34,7 +34,7 @@ LIBRARIES = ["vwlite.core.library", "vwlite.core.vw.library"]
 
 # No -ffast-math and no contraction: the same bytes for the same input on every processor.
 # Without the information for debuggers that Python itself was perhaps built with: six times the size. Without tables
-# for exceptions of C++, of which there are none: a tenth of the size.
+# for exceptions of C++, of which there are none: a sixteenth of the size.
 FAST = ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fno-asynchronous-unwind-tables",
         "-fno-unwind-tables"]
 SANITIZE = ["-O1", "-g", "-fno-omit-frame-pointer", "-ffp-contract=off", "-fsanitize=address,undefined"]

@@ -17,6 +17,7 @@ from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.model import read_model
 from vwlite.model.kept_rows import RowsFile, found_for
 from vwlite.model.nights import nights_of
+from vwlite.training.nights import trainer
 from vwlite.training.nights.forgetting import Evidence
 
 
@@ -138,6 +139,30 @@ def test_a_model_that_knows_more_than_the_kept_rows_learns_the_new_rows_only(vwl
         assert (weights[0] == weights[1]) == (not turned)
         kept, _ = found_for(new, read_model(new).digest)
         assert kept.facts.lines == 20 * 1024 // (33 + 9 + 8 * 8) and kept.facts.beyond > 1000
+
+
+@pytest.mark.parametrize("more", [[], ["--class-weight", "balanced"]])
+def test_both_ways_are_judged_by_the_same_rows(vwlite, folder, monkeypatch, more):
+    """Without rows that are not learned; and by importances as they are in DATA."""
+    Path("first.vw").write_text("".join(texts(1, 600)))
+    lines = [*texts(3, 200)]
+    # The 100th row that can be learned is line 110, as ten lines of importance 0 or without a label are before it.
+    weightless, unlabelled = [line.replace(" |", " 0 |", 1) for line in texts(5, 5)], texts(6, 5)
+    lines[0:0] = [*weightless, *(line[line.index("|") :] for line in unlabelled)]
+    lines[150:150] = [line.replace(" |", " 0 |", 1) for line in texts(7, 5)]
+    lines = [line.replace(" |", " 3 |", 1) if k % 7 == 0 and " |" in line and " 0 |" not in line else line
+             for k, line in enumerate(lines)]
+    Path("next.vw").write_text("".join(lines))
+    vwlite("train", "first.vw", "-m", "m", "--keep-rows", "20K", "--quiet", *more)
+    seen, decide = [], trainer.is_taken
+    monkeypatch.setattr(trainer, "is_taken", lambda *rows: seen.append(rows) or decide(*rows))
+    vwlite("train", "next.vw", "-i", "m", "-m", "n", "--past", "1", "--quiet", *more)
+    continued, again = seen[0]
+    expected = [float(line.split()[1]) if line.split()[1][0] != "|" else 1.0 for line in lines[110:]]
+    assert again[:, 0].tolist() == [h for h in expected if h > 0]
+    assert continued.shape == again.shape and np.isfinite(continued).all()
+    if not more:
+        assert continued[:, 0].tolist() == again[:, 0].tolist()
 
 
 @pytest.mark.parametrize("cut", [0, 10, 1000, -1])
@@ -321,13 +346,13 @@ def test_a_level_that_lasts_moves_the_intercept(vwlite, folder):
         return vwlite("train", "--continue", "m", "day.csv", "--label", "y", *more)
 
     for day in range(5):
-        assert day == 4 or "nearer to that of the new rows" not in run(day).err
+        assert day == 4 or "intercept was moved" not in run(day).err
     for name in ("m", "m.rows"):
         shutil.copy(name, f"{name}.before")
     models = []
     for more in ([], ["--past", "1"]):
         done = run(5, *more)
-        assert ("nearer to that of the new rows" in done.err) == (not more)
+        assert ("intercept was moved" in done.err) == (not more)
         models.append(read_model("m"))
         shutil.copy("m", "m.whole")
         for name in ("m", "m.rows"):

@@ -81,16 +81,15 @@ def trained(o: TrainOptions, frame: RunFrame, continuing: "Continuing | None" = 
             say(keeping.missing)
         data = keeping.begin(model, data, frame)
         if model is not None and keeping.is_night:
-            from vwlite.training.nights.keeping import options_of_run
+            from vwlite.training.nights.keeping import NO_FILES, options_of_run
             from vwlite.training.nights.run import night
 
-            continued = replace(o, predictions=None, raw_predictions=None, cache=False, cache_file=None, group=None,
-                             validate=None, passes=1)
+            of_new_rows = replace(o, group=None, validate=None, passes=1, **NO_FILES)
+            make_continued = partial(prepared, of_new_rows, model, data, in_place=in_place)
             before = options_of_run(model, o.given)
             o = replace(o, **before, given=o.given | before.keys())
             learning = keeping.job(o, model, data, in_place=in_place)
             job = learning._replace(options=o, before=model.counters)
-            make_continued = partial(prepared, continued, model, data, in_place=in_place)
             return night(job, learning, make_continued, model, frame, continuing, keeping)
     job = prepared(o, model, data, in_place=in_place)
     job, notes = with_times(job, frame.stopped)

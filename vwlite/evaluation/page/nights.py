@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from vwlite.evaluation.page.charts import Axis, Series, chart
-from vwlite.evaluation.page.markup import Markup, columns, joined, paragraph, section
+from vwlite.evaluation.page.markup import Markup, columns, paragraph, section
 from vwlite.model.nights import Night
 from vwlite.output.text import shown
 
@@ -37,4 +37,4 @@ def of_nights(nights: Sequence[Night], name: str = "") -> Markup:
     said = f"The last run: {last}." + ("" if before is None else f" The run before: loss {shown(before)}.")
     about = ("Each run predicted its new rows with the model of the run before, and then learned them. The loss of the "
              "first run is of rows that were not learned.")
-    return joined([section(f"{TITLE}: {name}" if name else TITLE, paragraph(about), paragraph(said), columns(parts))])
+    return section(f"{TITLE}: {name}" if name else TITLE, paragraph(about), paragraph(said), columns(parts))

@@ -210,7 +210,7 @@ class PastExamples:
         self._kept = m = len(rows)
         for_each_today = _add(rows, day)
         rows.finish()
-        y, self._v = np.array(rows.labels), np.array(rows.importance)
+        y, self._v = np.asarray(rows.labels), np.array(rows.importance)
         self.importance = self._v[m:].copy()
         self._v *= np.where(np.arange(len(rows)) < m, for_each, for_each_today)
         n = len(rows) - m
@@ -224,18 +224,14 @@ class PastExamples:
         if not self.can_decide:
             return
         self._design = _Design(rows, m)
-        classes, numbers = np.unique(y, return_inverse=True) if of_classes is not None else (np.ones(1), y)
-        whole = np.asarray(weights).reshape(len(keys), -1)
+        whole, (self._targets, used) = np.asarray(weights).reshape(len(keys), -1), _targets(settings, rows)
         if shift and len(shift) != whole.shape[1]:
             raise ValueError("a shift has a number for each class")
-        self._start = _aligned(settings, rows, keys, whole[:, classes.astype(int) - 1])
+        self._start = _aligned(settings, rows, keys, whole[:, used])
         if shift:
-            self._start[-2] -= np.array(shift)[classes.astype(int) - 1]
+            self._start[-2] -= np.array(shift)[used]
         self._start[-2] += _products(self._design.center, self._start[:-2])
-        initial = np.array(rows.initial)
-        self._targets: _Targets = _Numbers(loss, y, initial) if of_classes is None else _Classes(numbers)
         self._penalty = np.append(np.square(self._design.unit), [OF_INTERCEPT] * 2)[:, None]
-        self._longest = _longest(loss, is_choice)
         if not is_choice and not isinstance(loss, Poisson):
             size = max(float(np.var(y)), TINY) if loss.power == 0 else 1.0
             self._penalty /= size
@@ -249,7 +245,7 @@ class PastExamples:
         m, last, p = self._kept, max(self._kept - round(rows / self._for_each), 0), self._design.scores(self._start, 0)
 
         def level(begin: int, end: int) -> Any:
-            return self._targets.level(p[begin:], self._v[begin:end], begin, self._penalty[-1], self._longest)
+            return self._targets.level(p[begin:], self._v[begin:end], begin, self._penalty[-1])
 
         a, b = level(last, m) if rows else np.zeros(p.shape[1]), level(m, len(p))
         before, after = (self._targets.at(self._targets.clipped(q), 0)[0][m:] for q in (p, p + a))
@@ -338,9 +334,10 @@ class _Design:
 
 
 class _Targets:
-    """Labels with a loss. scale: by which losses are divided."""
+    """Labels with a loss. scale: by which losses are divided. longest: step of a level. is_flat: no loss is curved."""
 
-    scale = 1.0
+    scale = longest = 1.0
+    is_flat = False
 
     def at(self, p: Any, first: int) -> tuple[Any, Any, Any]:
         """For scores of the rows from `first` on: the losses, and their first and second derivatives by each score."""
@@ -353,14 +350,14 @@ class _Targets:
     def clipped(self, p: Any) -> Any:
         return np.clip(p, -FARTHEST, FARTHEST)
 
-    def level(self, p: Any, v: Any, first: int, penalty: Any, longest: float) -> Any:
+    def level(self, p: Any, v: Any, first: int, penalty: Any) -> Any:
         """What is added to scores, of each class, so that losses are least. p: scores of the rows from `first` on.
-        v: importances of those of them that count, which come first. longest: step."""
+        v: importances of those of them that count, which come first."""
         found = np.zeros(p.shape[1])
         for _ in range(MOST_PRODUCTS):
             _, slopes, curvatures = self.at(p + found, first)
             step, curvature = ((v[:, None] * x[: len(v)]).sum(axis=0) for x in (slopes, curvatures))
-            step = np.clip(step / (curvature + penalty), -longest, longest)
+            step = np.clip(step / (curvature + penalty), -self.longest, self.longest)
             found -= step
             if np.abs(step).max() <= FLAT * np.abs(found).max():
                 break
@@ -372,6 +369,8 @@ class _Numbers(_Targets):
 
     def __init__(self, loss: Loss, y: Any, initial: Any) -> None:
         self._loss, self._y, self._initial = loss, y, initial
+        self.longest = 1.0 if isinstance(loss, Logistic) or loss.power > 0 else np.inf
+        self.is_flat = isinstance(loss, Hinge | Quantile)
 
     def at(self, p: Any, first: int) -> tuple[Any, Any, Any]:
         values, slopes, curvatures = np.zeros((3, len(p)))
@@ -407,28 +406,26 @@ class _Classes(_Targets):
 def level_of(settings: Settings, keys: Any, weights: Any, batches: Batches) -> tuple[float, ...]:
     """What is added to the intercept of a model, of each class, so that it predicts these rows best; empty if it has
     none, there are no rows, or the loss has no curvature."""
-    loss, of_classes = make_loss(settings), settings.oaa
     rows = Rows(make_expander(replace(settings, constant=False)))
     _add(rows, batches)
     rows.finish()
-    is_flat = of_classes is None and isinstance(loss, Hinge | Quantile)
-    if not len(rows) or is_flat or make_expander(settings).constant_key not in np.asarray(keys):
+    whole, (targets, used) = np.asarray(weights).reshape(len(keys), -1), _targets(settings, rows)
+    if not len(rows) or targets.is_flat or make_expander(settings).constant_key not in np.asarray(keys):
         return ()
-    y, whole = np.array(rows.labels), np.asarray(weights).reshape(len(keys), -1)
-    classes, numbers = np.unique(y, return_inverse=True) if of_classes is not None else (np.ones(1), y)
-    used, p = classes.astype(int) - 1, np.zeros((len(rows), len(classes)))
-    start = _aligned(settings, rows, keys, whole[:, used])
+    start, p = _aligned(settings, rows, keys, whole[:, used]), np.zeros((len(rows), len(used)))
     Products(rows).scores(np.ascontiguousarray(start[:-2]), p)
-    targets: _Targets = _Numbers(loss, y, np.array(rows.initial)) if of_classes is None else _Classes(numbers)
-    longest = _longest(loss, of_classes is not None or isinstance(loss, Logistic))
     found = np.zeros(whole.shape[1])
-    found[used] = targets.level(p + start[-2], np.array(rows.importance), 0, OF_INTERCEPT, longest)
+    found[used] = targets.level(p + start[-2], np.array(rows.importance), 0, OF_INTERCEPT)
     return tuple(found.tolist())
 
 
-def _longest(loss: Loss, is_choice: bool) -> float:
-    """The longest step of a level."""
-    return 1.0 if is_choice or loss.power > 0 else np.inf
+def _targets(settings: Settings, rows: Rows) -> tuple[_Targets, Any]:
+    """The labels of rows, and which scores of a model they use."""
+    y = np.array(rows.labels)
+    if settings.outputs.task != "classes":
+        return _Numbers(make_loss(settings), y, np.array(rows.initial)), np.zeros(1, int)
+    classes, numbers = np.unique(y, return_inverse=True)
+    return _Classes(numbers), classes.astype(int) - 1
 
 
 def _add(rows: Rows, batches: Batches) -> float:

@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 
 # Options of a run that the header of its model has as words, and that nothing else there tells
 OF_RUN = ("passes", "derive", "pairs", "class_weight")
+# Of a run inside another one, which writes the files
+NO_FILES: dict[str, Any] = dict.fromkeys(("predictions", "raw_predictions", "cache_file")) | {"cache": False}
 
 
 class RowKeeping:
@@ -156,14 +158,14 @@ class RowKeeping:
         learner = make_learner(resolved.settings, class_names=classes)
         names = name_store(o.names, NONE if model.columns else model.names)  # those of tables come with the rows
         known = DataNames(learner.class_names, columns=facts.columns, features=names)
-        o = replace(o, data=(), initial=None, predictions=None, raw_predictions=None, cache=False, cache_file=None)
+        o = replace(o, data=(), initial=None, **NO_FILES)
         return Job(o, learner, resolved, {}, Provenance.of(model, in_place=in_place), known, data)
 
     def record(self, trainer: Trainer) -> None:
         """Add the run to the nights. It has learned all examples."""
         loss = watched(trainer.learner).get(Watched("loss"))
         value, error = (None, None) if loss is None else (float(loss.value), float(loss.error))
-        if self.is_night and isinstance(trainer.source, RowSource):
+        if isinstance(trainer.source, RowSource):
             n = trainer.source.examples
         else:
             n = (trainer.learner.examples - trainer.learner.unlabelled) // (len(trainer.losses) or 1)
@@ -198,8 +200,7 @@ class RowKeeping:
         parts = [*self.parts, Part(sum(map(len, each)) - self.lines)]
         light = lines_of(part for part in parts if max(part.counts, part.if_undone) < LEAST)
         oldest = max(light, beyond(each, self.bound))
-        # Of a past that counts nothing, nothing is left.
-        self.beyond = 0 if not self.past else self.beyond + oldest - light
+        self.beyond = oldest - light + (self.beyond if self.past else 0)
         self.written, self.dropped = tuple(_without(parts, oldest)), self.dropped + oldest
         group = trainer.options.group
         facts = RowFacts(self.written, source.columns, group, self.bound, self.before, self.dropped,
@@ -222,8 +223,8 @@ class RowKeeping:
         if self.kept is None:
             yield f"{path} keeps {lines:,} rows ({size:.1f} MB) for the next run; --keep-rows 0 keeps none"
         if self.beyond and not (self.kept is not None and self.kept.facts.beyond):
-            yield (f"{path} has the newest {lines:,} rows, as many as fit into {self.bound / (1 << 20):,.3g} MB: the "
-                   "next run does not learn older ones; --keep-rows SIZE sets the limit")
+            yield (f"{path} has the newest {lines:,} rows, as many as fit into {self.bound / (1 << 20):,.3g} MB: "
+                   "older ones are not learned again; --keep-rows SIZE sets the limit")
 
     def remove(self) -> None:
         """The model that is written has no rows."""

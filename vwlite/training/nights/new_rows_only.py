@@ -21,13 +21,24 @@ from vwlite.training.auto.reading import learnable
 from vwlite.training.trainer import Job
 from vwlite.training.trainers import source_of
 
+IMPORTANCE, LOSS, LOG_LOSS = 2, 4, 5  # columns of Evaluator
+
 
 def is_taken(continued: Any, again: Any) -> bool:
-    """Whether the model that is continued is taken. Losses of the second half: by it, and by the one trained again."""
+    """Whether the model that is continued is taken. Both have importances and losses of the rows of the second half,
+    by this model and by the one trained again. The latter's importances count: they have no weights of classes."""
     if len(continued) != len(again):  # rows of a class that only one of them knows
-        return bool(total(continued) * len(again) <= total(again) * len(continued))
-    d = continued - again
+        means = [total(np.ascontiguousarray(rows[:, 1])) / max(len(rows), 1) for rows in (continued, again)]
+        return bool(means[0] <= means[1])
+    d = again[:, 0] * (continued[:, 1] - again[:, 1])
     return bool(total(d) <= sqrt(dot(d, d)))
+
+
+def judged(evaluator: Evaluator, rows: Any, of_classes: bool) -> Any:
+    """The importance and the loss by which models are judged, of each row of an Evaluator whose importance is above 0.
+    """
+    rows = rows[: evaluator.filled]
+    return rows[rows[:, IMPORTANCE] > 0][:, [IMPORTANCE, LOG_LOSS if of_classes else LOSS]]
 
 
 def halves(batches: Iterable[Batch], n: int) -> Iterator[tuple[Batch, Batch]]:
@@ -40,12 +51,12 @@ def halves(batches: Iterable[Batch], n: int) -> Iterator[tuple[Batch, Batch]]:
         yield batch.part(0, lines), batch.part(lines, len(batch))
 
 
-def losses_of_second_half(job: Job, n: int, column: int, stopped: Callable[[], bool]) -> Any:
-    """The loss, times the importance, of the rows of DATA behind the first n, by a model that learned these n.
+def rows_of_second_half(job: Job, n: int, of_classes: bool, stopped: Callable[[], bool]) -> Any:
+    """What `judged` has of the rows of DATA behind the first n, by a model that learned these n.
 
-    job: its learner has the state of the model that is continued. column: of Evaluator. DataError: it diverges.
+    job: its learner has the state of the model that is continued. DataError: it diverges.
     """
-    settings, evaluator, found = job.resolved.settings, Evaluator(job.learner), [np.zeros(0)]
+    settings, evaluator, found = job.resolved.settings, Evaluator(job.learner), [np.zeros((0, 2))]
     source = source_of(job, BadLines(ExitStack(), skip=True))
     source.open()
     with source.batches(stopped) as batches:
@@ -54,6 +65,5 @@ def losses_of_second_half(job: Job, n: int, column: int, stopped: Callable[[], b
             rows = np.empty((len(second), evaluator.width))
             evaluator.into(rows)
             feed(evaluator, second, settings)
-            rows = rows[: evaluator.filled]
-            found.append(rows[:, 2] * rows[:, column])
+            found.append(judged(evaluator, rows, of_classes))
     return np.concatenate(found)

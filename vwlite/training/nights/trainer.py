@@ -1,5 +1,5 @@
 """The training of a night: the model that is continued predicts the new rows, and `--algorithm auto` learns these and
-the rows that were kept, which count as much as the new rows say."""
+the rows that were kept, which count as much as the new rows say; or the model that is continued learns the new ones."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -37,7 +37,7 @@ from vwlite.training.nights.forgetting import (
     level_of,
 )
 from vwlite.training.nights.keeping import RowKeeping
-from vwlite.training.nights.new_rows_only import halves, is_taken, losses_of_second_half
+from vwlite.training.nights.new_rows_only import halves, is_taken, judged, rows_of_second_half
 from vwlite.training.nights.source import RowSource
 from vwlite.training.trainer import Job, Listener, PassRow, Trainer
 from vwlite.training.trainers import source_of, source_of_kind, trainer_of
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from vwlite.model import Model
 
 LEARNED = ("passes_used", "derived", "loss_without_derived_features", "chosen", "features_in_the_table")
-LOSS, LOG_LOSS = 4, 5  # columns of Evaluator
 
 
 class _Forwarding(Listener):
@@ -84,7 +83,8 @@ class NightTrainer(Trainer):
     chooses_passes = True
     source: RowSource
     _carried, _shift = 0.0, tuple[float, ...]()
-    _other: Trainer | None = None  # of a model that another one is compared with, or that is continued
+    _is_continued = False  # whether the new rows only are learned
+    _other: Trainer | None = None  # of a model that another one is compared with
 
     def __init__(
         self, job: Job, learning: Job, make_continued: Callable[[], Job], source: RowSource, listener: Listener,
@@ -169,32 +169,30 @@ class NightTrainer(Trainer):
                 return
             shift = _restored(keeping.evidence, self._path).shift
             with _as_data_error(self._path):
-                d = self._losses(shifted(self._other.model(), shift)) - self._losses(self._model)
+                models = shifted(self._other.model(), shift), self._model
+                other, mine = (self._judged(model).prod(axis=1) for model in models)
+            d = other - mine
         is_undone = total(d) < -sqrt(dot(d, d))
         keeping.confirm(is_undone=is_undone)
         evidence = _restored(keeping.if_undone if is_undone else keeping.evidence, self._path)
         keeping.evidence = replace(confirmed(evidence, is_undone), shift=shift).stored()
 
-    def _losses(self, model: "Model", n: int = 0) -> Any:
-        """The loss of each new row but the first n, times its importance."""
-        opened = applied(model, self._path, self.job.data)
+    def _judged(self, model: "Model", n: int = 0) -> Any:
+        """The importance and the loss of each new row but the first n."""
+        opened, found = applied(model, self._path, self.job.data), [np.zeros((0, 2))]
         evaluator = Evaluator(opened.learner)
-        found = [np.zeros((0, evaluator.width))]
         scoring = Scoring(opened, evaluator, take_bad=lambda bad: None)
         self._keeping.again()
         for parsed in self._parsed(scoring):
             rows = np.empty((len(parsed.batch), evaluator.width))
             evaluator.into(rows)
             scoring.take(parsed)
-            found.append(rows[: evaluator.filled])
-        rows = np.concatenate(found)
-        rows = rows[np.cumsum(rows[:, 2] > 0) > n] if n else rows
-        return rows[:, 2] * rows[:, self._column]
+            found.append(judged(evaluator, rows, self._is_of_classes))
+        return np.concatenate(found)[n:]
 
     @property
-    def _column(self) -> int:
-        """That of Evaluator by which models are judged."""
-        return LOG_LOSS if self.settings.outputs.task == "classes" else LOSS
+    def _is_of_classes(self) -> bool:
+        return self.settings.outputs.task == "classes"
 
     def _choose_past(self) -> None:
         """Let the past count what the new rows say, or what was typed."""
@@ -238,21 +236,19 @@ class NightTrainer(Trainer):
             self._other.run()
             if self.stopped:
                 return False
-            again = self._losses(self._other.model(), n)
+            again = self._judged(self._other.model(), n)
             self._keeping.again()
             try:
-                continued = losses_of_second_half(self._make_continued(), n, self._column, lambda: self.stopped)
+                continued = rows_of_second_half(self._make_continued(), n, self._is_of_classes, lambda: self.stopped)
             except DataError:  # it diverges
                 return False
         return is_taken(continued, again)
 
     def _continued(self) -> Trainer:
         """The trainer of the model that is continued."""
-        job = self._make_continued()
+        job, self._is_continued = self._make_continued(), True
         self._keeping.again()
-        source = source_of(job, BadLines(ExitStack(), skip=True))
-        self._other = trainer_of(job, source, Listener())
-        return self._other
+        return trainer_of(job, source_of(job, BadLines(ExitStack(), skip=True)), Listener())
 
     def _settings_for_rows(self, model: "Model") -> Settings:
         """The settings of a model for rows that may have n-grams to try, which it has or leaves out."""
@@ -313,8 +309,8 @@ class NightTrainer(Trainer):
             yield (f"kept rows count {keeping.past:g} times as much as in the last run: so the new rows are predicted "
                    f"better (by {keeping.nats:,.0f} +- {keeping.error:,.0f} nats)")
         if self._shift:
-            yield "the level of the labels moves from run to run: the intercept is nearer to that of the new rows"
-        if self._other is self.learning:
+            yield "the mean of the labels moves from run to run: the intercept was moved towards the new rows"
+        if self._is_continued:
             yield (f"the model learned only the {self.source.examples:,} new rows: it knows rows that are no longer "
                    "kept, and is not worse than a model of those that are")
             return
