@@ -85,7 +85,7 @@ def trained(o: TrainOptions, frame: RunFrame, continuing: "Continuing | None" = 
             from vwlite.training.nights.run import night
 
             of_new_rows = replace(o, group=None, validate=None, passes=1, **NO_FILES)
-            make_continued = partial(prepared, of_new_rows, model, data, in_place=in_place)
+            make_continued = partial(prepared, of_new_rows, model, replace(data, quiet=True), in_place=in_place)
             before = options_of_run(model, o.given)
             o = replace(o, **before, given=o.given | before.keys())
             learning = keeping.job(o, model, data, in_place=in_place)

@@ -96,8 +96,9 @@ class NightTrainer(Trainer):
         assert keeping.kept is not None and job.options.initial is not None
         self._model, self._path, self._keeping = model, job.options.initial, keeping
         self._make_continued = make_continued
+        self._data = replace(job.data, quiet=True)  # what is to be said of DATA, the source says once
         writes = {name: path is not None for name, path in job.options.of_predictions.items()}
-        self._scoring = Scoring(applied(model, self._path, job.data, written=writes), take_bad=lambda bad: None)
+        self._scoring = Scoring(applied(model, self._path, self._data, written=writes), take_bad=lambda bad: None)
         self.learner = self._scoring.learner
         self._notes: Notes = ({}, [])
         source.begin_with(keeping.kept, keeping.parts)
@@ -139,7 +140,7 @@ class NightTrainer(Trainer):
 
     def _parsed(self, scoring: Scoring) -> Iterator[Parsed]:
         """The new rows as a model that predicts reads them. Bad lines are left out: `_take` gets them."""
-        data, parse = self.job.data, replace(scoring.parse, skip=True)
+        data, parse = self._data, replace(scoring.parse, skip=True)
         with parsed_batches(data.files, parse, stop=lambda: self.stopped, threads=data.threads) as batches:
             yield from batches
 
@@ -179,7 +180,7 @@ class NightTrainer(Trainer):
 
     def _judged(self, model: "Model", n: int = 0) -> Any:
         """The importance and the loss of each new row but the first n."""
-        opened, found = applied(model, self._path, self.job.data), [np.zeros((0, 2))]
+        opened, found = applied(model, self._path, self._data), [np.zeros((0, 2))]
         evaluator = Evaluator(opened.learner)
         scoring = Scoring(opened, evaluator, take_bad=lambda bad: None)
         self._keeping.again()
@@ -218,13 +219,13 @@ class NightTrainer(Trainer):
     # --- a model that knows more than the rows that are kept ---------------------------------
 
     def _learns_new_rows_only(self) -> bool:
-        """Whether the model that is continued learns the new rows only: `new_rows_only.py`. Few rows do not decide: it
-        is as in the last run. It cannot forget."""
+        """Whether the model that is continued learns the new rows only: `new_rows_only.py`. If there are few, it does
+        if most rows that it has learned are not kept. It cannot forget."""
         keeping, source, n = self._keeping, self.source, self.source.examples // 2
         if not keeping.knows_more or keeping.past < 1:
             return False
         if n < FEWEST:
-            return not self._model.chosen
+            return keeping.before + keeping.beyond > keeping.lines
         assert keeping.kept is not None
         with self.listener.ticking(lambda seconds: f"comparing with a model of kept rows, {seconds:.0f} s"):
             first = (half for half, _ in halves(source.new_batches(), n))
@@ -310,15 +311,14 @@ class NightTrainer(Trainer):
                    f"better (by {keeping.nats:,.0f} +- {keeping.error:,.0f} nats)")
         if self._shift:
             yield "the mean of the labels moves from run to run: the intercept was moved towards the new rows"
+        new_rows = f"{self.source.examples:,} new row{'s' * (self.source.examples != 1)}"
         if self._is_continued:
-            yield (f"the model learned only the {self.source.examples:,} new rows: it knows rows that are no longer "
-                   "kept, and is not worse than a model of those that are")
+            yield f"learned only the {new_rows}, as the model knows rows that are no longer kept"
             return
         found = (keeping.pairs, "pair"), (keeping.words, "word")
         new = [f"{n:,} new {what}{'s' * (n > 1)}" for n, what in found if n]
         counts = "" if keeping.weight == keeping.lines else f", which count as {keeping.weight:,.0f}"
-        n = self.source.examples
-        both = f"{keeping.lines:,} kept rows{counts}, and {n:,} new row{'s' * (n != 1)}"
+        both = f"{keeping.lines:,} kept rows{counts}, and {new_rows}"
         yield f"trained again from {both}{': ' * bool(new)}{', '.join(new)}"
         yield from self.learning.about_model()
 
