@@ -9,7 +9,7 @@ from batches import Line, batch_of
 
 from vwlite.algorithms.settings import Settings
 from vwlite.model.learners import make_expander
-from vwlite.training.nights import forgetting
+from vwlite.training.nights import forgetting, newton
 from vwlite.training.nights.forgetting import (
     GRID,
     Evidence,
@@ -196,10 +196,10 @@ TRUE = np.array([1.0, 0.02, -1.0, 1.0, 0.0])
 @pytest.mark.parametrize("loss", ["logistic", "squared", "poisson", "classes"])
 def test_evidence_is_that_of_the_twin(loss, lasts, turned, days_rows, monkeypatch):
     """With steps that end late: what the rule says is in the definition, but for rounding."""
-    monkeypatch.setattr(forgetting, "GAIN", 1e-11)
-    monkeypatch.setattr(forgetting, "MORE", 0)
-    monkeypatch.setattr(forgetting, "PART", 1e-9)
-    monkeypatch.setattr(forgetting, "MOST_PRODUCTS", 400)
+    monkeypatch.setattr(newton, "GAIN", 1e-11)
+    monkeypatch.setattr(newton, "MORE", 0)
+    monkeypatch.setattr(newton, "PART", 1e-9)
+    monkeypatch.setattr(newton, "MOST_PRODUCTS", 400)
     rng = np.random.default_rng(days_rows + turned)
     kept = drawn_rows(rng, 300, TRUE, loss, -0.8)
     day = drawn_rows(rng, days_rows, -TRUE if turned else TRUE, loss, 0.8 if turned else -0.8)

@@ -54,13 +54,20 @@ import numpy as np
 from vwlite.algorithms.settings import Settings
 from vwlite.core.base.dense import dot
 from vwlite.core.data.batch import Batch
-from vwlite.core.learn.losses import Hinge, Logistic, Loss, Poisson, Quantile
-from vwlite.core.solve.products import Products
+from vwlite.core.learn.losses import Hinge, Logistic, Poisson, Quantile
 from vwlite.core.solve.rows import Rows
-from vwlite.core.solve.softmax import softmax_each
 from vwlite.model.learners import make_expander, make_loss
 from vwlite.records import record
 from vwlite.training.auto.reading import learnable
+from vwlite.training.nights.newton import (
+    FLAT,
+    TINY,
+    Design,
+    aligned,
+    minimized,
+    products_of,
+    targets_of,
+)
 
 Batches = Callable[[], Iterable[Batch]]
 
@@ -74,15 +81,7 @@ FEWEST, FEWEST_RARE = 20, 8
 STRONGER, ERRORS = 3.0, 3.0
 USUAL_CAUTION, BOLD, CALMER, MOST_CAUTION = 3.0, 1.0, 0.5, 12.0
 
-GAIN = 0.3  # nats, and MORE of the objective
-MORE = 1e-3
-PART = 0.02  # of GAIN and of all that they have gained: conjugate gradients that gain less end
-MOST_STEPS, MOST_PRODUCTS = 25, 100
-LEAST_PART, ARMIJO = 1e-4, 1e-4  # of a step; of the decrease that its slope promises
 OF_INTERCEPT = 1e-3
-FARTHEST = 27.0  # scores of labels and classes are clipped to it before they are judged
-FLAT = 1e-9  # the least second derivative, and the least part of a whole
-TINY = 1e-300
 
 
 @record(frozen=True)
@@ -223,14 +222,15 @@ class PastExamples:
         )
         if not self.can_decide:
             return
-        self._design = _Design(rows, m)
-        whole, (self._targets, used) = np.asarray(weights).reshape(len(keys), -1), _targets(settings, rows)
+        self._design = _NightDesign(rows, m)
+        whole, (self._targets, used) = np.asarray(weights).reshape(len(keys), -1), targets_of(settings, rows)
         if shift and len(shift) != whole.shape[1]:
             raise ValueError("a shift has a number for each class")
-        self._start = _aligned(settings, rows, keys, whole[:, used])
+        start = aligned(settings, rows, keys, whole[:, used])
+        self._start = np.vstack([start, np.zeros_like(start[:1])])
         if shift:
             self._start[-2] -= np.array(shift)[used]
-        self._start[-2] += _products(self._design.center, self._start[:-2])
+        self._start[-2] += products_of(self._design.center, self._start[:-2])
         self._penalty = np.append(np.square(self._design.unit), [OF_INTERCEPT] * 2)[:, None]
         if not is_choice and not isinstance(loss, Poisson):
             size = max(float(np.var(y)), TINY) if loss.power == 0 else 1.0
@@ -266,43 +266,18 @@ class PastExamples:
 
     def _fitted(self, w: Any, u: Any, first: int, strength: float) -> tuple[Any, Any]:
         """The weights for importances u of the rows from `first` on, and the scores of these rows. w: the start."""
-        design, targets, u_each = self._design, self._targets, u[:, None]
         penalty, center = strength * self._penalty, np.zeros_like(w)
         penalty[-2:], center[-2:] = self._penalty[-2:], self._start[-2:]
-        p = design.scores(w, first)
-        values, slopes, curvatures = targets.at(p, first)
-        value = dot(u, values) + _inner(penalty, np.square(w - center)) / 2
-        for _ in range(MOST_STEPS):
-            gradient = design.gradients(u_each * slopes, first) + penalty * (w - center)
-            step = _conjugate_gradients(
-                lambda q: design.gradients(u_each * targets.along(design.scores(q, first)), first) + penalty * q,
-                -gradient, design.squares(u_each * curvatures, first) + penalty,
-            )
-            ahead, slope, part = design.scores(step, first), _inner(gradient, step), 1.0
-            while True:
-                values, slopes, curvatures = targets.at(p + part * ahead, first)
-                after = dot(u, values) + _inner(penalty, np.square(w + part * step - center)) / 2
-                if after <= value + ARMIJO * part * slope:
-                    break
-                part /= 2
-                if part < LEAST_PART:
-                    return w, p
-            w, p, gain, value = w + part * step, p + part * ahead, value - after, after
-            if gain < GAIN * (1 + MORE * abs(value)):
-                break
-        return w, p
+        return minimized(self._design, self._targets, u, first, w, penalty, center)
 
 
-class _Design:
-    """Rows as a matrix, whose last columns are the intercept and that of the day's rows, from `kept` on; arrays of
-    weights are [columns + 2, classes]."""
+class _NightDesign(Design):
+    """Dense columns are centered. Behind the intercept there is that of the day's rows, from `kept` on."""
 
     def __init__(self, rows: Rows, kept: int) -> None:
+        super().__init__(rows)
         self._today = (np.arange(len(rows)) >= kept)[:, None] * 1.0
-        self._matrix, n, d = Products(rows), len(rows), len(rows.keys)
-        self._shape = n, d
-        least, most, entries = np.zeros((3, d))
-        self._matrix.extremes(least, most, entries)
+        n, (least, most, entries) = len(rows), self.extremes()
         mean, square = (self._sums(np.ones((n, 1)), 0, squares)[:, 0] / n for squares in (False, True))
         variance, largest = square - np.square(mean), np.maximum(np.abs(least), np.abs(most))
         self._centered = (2 * entries >= n) & (least < most) & (variance > FLAT * square)
@@ -310,97 +285,19 @@ class _Design:
         self.unit = np.where(self._centered, np.sqrt(np.maximum(variance, 0.0)), np.where(largest > 0, largest, 1.0))
 
     def scores(self, w: Any, first: int) -> Any:
-        """Of the rows from `first` on."""
-        out = np.zeros((self._shape[0] - first, w.shape[1]))
-        self._matrix.scores(w[:-2], out, first)
-        return out + (w[-2] - _products(self.center, w[:-2])) + self._today[first:] * w[-1]
+        usual = self._products(w[:-2], first)
+        return usual + (w[-2] - products_of(self.center, w[:-2])) + self._today[first:] * w[-1]
 
     def gradients(self, r: Any, first: int) -> Any:
-        """sum of r_ik x_ij over these rows"""
-        whole = r.sum(axis=0)
-        sums = self._sums(r, first) - self.center[:, None] * whole
-        return np.vstack([sums, whole, (r * self._today[first:]).sum(axis=0)])
+        usual, whole = super().gradients(r, first), r.sum(axis=0)
+        usual[:-1] -= self.center[:, None] * whole
+        return np.vstack([usual, (r * self._today[first:]).sum(axis=0)])
 
     def squares(self, r: Any, first: int) -> Any:
-        """sum of r_ik x_ij^2 over these rows; of centered columns the usual one."""
-        usual = np.square(self.unit)[:, None] * r.sum(axis=0)
-        sums = np.where(self._centered[:, None], usual, self._sums(r, first, True))
-        return np.vstack([sums, r.sum(axis=0), (r * self._today[first:]).sum(axis=0)])
-
-    def _sums(self, r: Any, first: int, squares: bool = False) -> Any:
-        out = np.zeros((self._shape[1], r.shape[1]))
-        self._matrix.gradients(r, out, first, squares)
-        return out
-
-
-class _Targets:
-    """Labels with a loss. scale: by which losses are divided. longest: step of a level. is_flat: no loss is curved."""
-
-    scale = longest = 1.0
-    is_flat = False
-
-    def at(self, p: Any, first: int) -> tuple[Any, Any, Any]:
-        """For scores of the rows from `first` on: the losses, and their first and second derivatives by each score."""
-        raise NotImplementedError
-
-    def along(self, s: Any) -> Any:
-        """The second derivatives of the last `at`, times a change of scores."""
-        raise NotImplementedError
-
-    def clipped(self, p: Any) -> Any:
-        return np.clip(p, -FARTHEST, FARTHEST)
-
-    def level(self, p: Any, v: Any, first: int, penalty: Any) -> Any:
-        """What is added to scores, of each class, so that losses are least. p: scores of the rows from `first` on.
-        v: importances of those of them that count, which come first."""
-        found = np.zeros(p.shape[1])
-        for _ in range(MOST_PRODUCTS):
-            _, slopes, curvatures = self.at(p + found, first)
-            step, curvature = ((v[:, None] * x[: len(v)]).sum(axis=0) for x in (slopes, curvatures))
-            step = np.clip(step / (curvature + penalty), -self.longest, self.longest)
-            found -= step
-            if np.abs(step).max() <= FLAT * np.abs(found).max():
-                break
-        return found
-
-
-class _Numbers(_Targets):
-    """One score of a row."""
-
-    def __init__(self, loss: Loss, y: Any, initial: Any) -> None:
-        self._loss, self._y, self._initial = loss, y, initial
-        self.longest = 1.0 if isinstance(loss, Logistic) or loss.power > 0 else np.inf
-        self.is_flat = isinstance(loss, Hinge | Quantile)
-
-    def at(self, p: Any, first: int) -> tuple[Any, Any, Any]:
-        values, slopes, curvatures = np.zeros((3, len(p)))
-        self._loss.evaluate_each(p[:, 0] + self._initial[first:], self._y[first:], values, slopes, curvatures)
-        self._curvatures = np.maximum(curvatures, FLAT)[:, None] / self.scale
-        return values / self.scale, slopes[:, None] / self.scale, self._curvatures
-
-    def along(self, s: Any) -> Any:
-        return self._curvatures * s
-
-    def clipped(self, p: Any) -> Any:
-        most = FARTHEST if isinstance(self._loss, Logistic) else self._loss.largest_p
-        return np.clip(p, max(-most, self._loss.least_p), most)
-
-
-class _Classes(_Targets):
-    """A score for each class, and the log loss of their softmax. numbers: of each row's class, from 0."""
-
-    def __init__(self, numbers: Any) -> None:
-        self._numbers = numbers.astype(np.uint32)
-
-    def at(self, p: Any, first: int) -> tuple[Any, Any, Any]:
-        values, slopes = np.zeros(len(p)), np.zeros_like(p)
-        softmax_each(p, self._numbers[first:], values, slopes)
-        self._q = slopes.copy()
-        self._q[np.arange(len(p)), self._numbers[first:]] += 1
-        return values, slopes, np.maximum(self._q * (1 - self._q), FLAT)
-
-    def along(self, s: Any) -> Any:
-        return self._q * (s - (self._q * s).sum(axis=1, keepdims=True))
+        """Of centered columns the usual one."""
+        found, whole = super().squares(r, first), r.sum(axis=0)
+        found[:-1] = np.where(self._centered[:, None], np.square(self.unit)[:, None] * whole, found[:-1])
+        return np.vstack([found, (r * self._today[first:]).sum(axis=0)])
 
 
 def level_of(settings: Settings, keys: Any, weights: Any, batches: Batches) -> tuple[float, ...]:
@@ -409,23 +306,12 @@ def level_of(settings: Settings, keys: Any, weights: Any, batches: Batches) -> t
     rows = Rows(make_expander(replace(settings, constant=False)))
     _add(rows, batches)
     rows.finish()
-    whole, (targets, used) = np.asarray(weights).reshape(len(keys), -1), _targets(settings, rows)
+    whole, (targets, used) = np.asarray(weights).reshape(len(keys), -1), targets_of(settings, rows)
     if not len(rows) or targets.is_flat or make_expander(settings).constant_key not in np.asarray(keys):
         return ()
-    start, p = _aligned(settings, rows, keys, whole[:, used]), np.zeros((len(rows), len(used)))
-    Products(rows).scores(np.ascontiguousarray(start[:-2]), p)
-    found = np.zeros(whole.shape[1])
-    found[used] = targets.level(p + start[-2], np.array(rows.importance), 0, OF_INTERCEPT)
+    p, found = Design(rows).scores(aligned(settings, rows, keys, whole[:, used]), 0), np.zeros(whole.shape[1])
+    found[used] = targets.level(p, np.array(rows.importance), 0, OF_INTERCEPT)
     return tuple(found.tolist())
-
-
-def _targets(settings: Settings, rows: Rows) -> tuple[_Targets, Any]:
-    """The labels of rows, and which scores of a model they use."""
-    y = np.array(rows.labels)
-    if settings.outputs.task != "classes":
-        return _Numbers(make_loss(settings), y, np.array(rows.initial)), np.zeros(1, int)
-    classes, numbers = np.unique(y, return_inverse=True)
-    return _Classes(numbers), classes.astype(int) - 1
 
 
 def _add(rows: Rows, batches: Batches) -> float:
@@ -439,46 +325,6 @@ def _add(rows: Rows, batches: Batches) -> float:
             batch = batch.chosen((usable & (number * MOST // total > (number - 1) * MOST // total)).view(np.uint8))
         rows.add(batch)
     return max(total / MOST, 1.0)
-
-
-def _aligned(settings: Settings, rows: Rows, keys: Any, weights: Any) -> Any:
-    """The weights of the columns of rows, and of the intercept."""
-    constant = make_expander(settings).constant_key
-    wanted, known = np.append(rows.keys, constant if constant is not None else 0).astype(np.uint32), np.asarray(keys)
-    found = np.zeros((len(wanted), weights.shape[1]))
-    if len(known):
-        at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-        found = np.where((known[at] == wanted)[:, None], weights[at], 0.0)
-    if constant is None:
-        found[-1] = 0
-    return np.vstack([found, np.zeros_like(found[:1])])
-
-
-def _conjugate_gradients(times: Callable[[Any], Any], r: Any, diagonal: Any) -> Any:
-    """s with times(s) = r, nearly: s times(s) / 2 - r s is the least. The diagonal of `times` is the preconditioner."""
-    s, q, whole = np.zeros_like(r), r / diagonal, 0.0
-    rz = _inner(r, q)
-    for _ in range(MOST_PRODUCTS):
-        along = times(q)
-        a = rz / max(_inner(q, along), TINY)
-        s, r = s + a * q, r - a * along
-        whole += a * rz / 2
-        if a * rz / 2 <= PART * (whole + GAIN):
-            break
-        z = r / diagonal
-        before, rz = rz, _inner(r, z)
-        q = z + rz / before * q
-    return s
-
-
-def _inner(a: Any, b: Any) -> float:
-    a, b = np.broadcast_arrays(a, b)
-    return float(dot(a.ravel(), b.ravel()))
-
-
-def _products(x: Any, w: Any) -> Any:
-    """<x, w_k> of each class."""
-    return np.array([dot(x, np.ascontiguousarray(column)) for column in w.T])
 
 
 def _error(d: Any) -> float:
