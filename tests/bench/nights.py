@@ -7,6 +7,8 @@ model of the last day is compared with `vwlite train` of all days by the loss of
 days), loss being log loss or the root of the mean squared error. All rows fit into what is kept, so that forgetting on
 data that do not change is all that can make a difference.
 
+Some sets again, and generated clicks, with a limit of a tenth of what all rows need; and without kept rows.
+
 Streams change, at the 8th of 14 days of 800 rows: all labels are turned round (numbers about their mean); those of half
 of the rows (the first number above its median); those of a share that grows to .8; none; or the base rate moves every
 fourth day. The mean loss of each next day, before it is learned, is compared with that of models of all days before,
@@ -23,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from auto_tables import Data, sets_of, small_sets
 from compare import vwlite
-from harness import made, options_of, read_lines, say, show, table, work_folder
+from harness import generate, made, options_of, read_lines, say, show, table, work_folder
 
 from vwlite.model import read_model
 from vwlite.model.nights import nights_of
@@ -32,6 +34,9 @@ DAYS = (10, 30)
 STREAM_DAYS, ROWS = 14, 800
 CHANGES = ("flip", "part", "slow", "still", "rate")
 STREAMS = ("adult", "bank", "california")
+LIMITED = {"bank": 30, "california": 30, "clickbait": 10, "rcv1": 10, "clicks": 10}  # days
+SHARES = (0.1, 0.0)  # of the rows that are kept
+CLICKS, CLICKS_TEST = 100_000, 30_000
 
 
 class Lines(NamedTuple):
@@ -66,6 +71,15 @@ def messages(source: Path, folder: Path) -> Iterator[Data]:
         yield Data("sms", "bin", {"text": "text"}, path, path)
 
 
+def clicks(folder: Path) -> Iterator[Data]:
+    """Generated clicks of two namespaces with many names."""
+    lines = read_lines(generate("clicks", folder / "clicks.vw", "--examples", CLICKS + CLICKS_TEST))
+    train, test = folder / "clicks.train.vw", folder / "clicks.test.vw"
+    train.write_text("".join(lines[:CLICKS]))
+    test.write_text("".join(lines[CLICKS:]))
+    yield Data("clicks", "bin", {}, train, test)
+
+
 def options(data: Data) -> list[str]:
     if not data.kinds:
         return []
@@ -79,17 +93,21 @@ def loss_of(model: Path, test: Path, task: str) -> float:
     return float(measures["rmse" if task == "reg" else "log_loss"]["value"])
 
 
-def of_set(data: Data, days: int) -> tuple[str, int, float, float, int]:
-    """The set, its days, the loss of all days at once, the difference of the nights, and on how many they forgot."""
+def of_set(data: Data, days: int, kept: float = 1.0) -> tuple[str, int, float, float, int]:
+    """The set, its days, the loss of all days at once, the difference of the nights, and on how many they forgot. kept:
+    the share of the rows that are kept."""
     with work_folder() as name:
-        folder, ending, has_header = Path(name), "csv" if data.kinds else "libsvm", bool(data.kinds)
+        folder, has_header = Path(name), bool(data.kinds)
+        ending = "csv" if has_header else "vw" if data.name == "clicks" else "libsvm"
         rows = Lines.of(data.train, has_header)
         n = len(rows.rows)
         test = Lines.of(data.test, has_header).write(folder / f"test.{ending}", 0, 1 << 30)
-        vwlite(folder, "train", rows.write(folder / f"all.{ending}", 0, n), *options(data), "-m", folder / "all")
+        vwlite(folder, "train", rows.write(folder / f"all.{ending}", 0, n), *options(data), "-m", folder / "all",
+               "--keep-rows", "4G")
+        limit = [] if kept == 1 else ["--keep-rows", str(int((folder / "all.rows").stat().st_size * kept))]
         for day in range(days):
             part = rows.write(folder / f"day.{ending}", n * day // days, n * (day + 1) // days)
-            vwlite(folder, "train", "--continue", folder / "m", part, *options(data))
+            vwlite(folder, "train", "--continue", folder / "m", part, *options(data), *limit)
         found, whole = (loss_of(folder / model, test, data.task) for model in ("m", "all"))
         return data.name, days, whole, float(np.log(found / whole)), forgot(folder / "m")
 
@@ -161,6 +179,7 @@ def main() -> None:
     parser = options_of(__doc__, quick="small sets, and a stream of few rows: does it work?", data=True,
                         results="put the tables into this file")
     parser.add_argument("--only", default="", help="names of sets or changes, some of which a row must have")
+    parser.add_argument("--limited", action="store_true", help="only those of which not all rows are kept")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time")
     o = parser.parse_args()
     only: Callable[[str], bool] = lambda text: not o.only or any(word in text for word in o.only.split())  # noqa: E731
@@ -175,10 +194,16 @@ def main() -> None:
             streamed += [(data, ("as it came",), len(read_lines(data.train)) // STREAM_DAYS)
                          for data in messages(o.data, Path(name))]
             sets += documents(o.data)
+        few = [] if o.quick else [*sets, *clicks(Path(name))]
+        limited = [pool.submit(of_set, data, LIMITED[data.name], share) for data in few if data.name in LIMITED
+                   for share in SHARES if only(f"{data.name} {share:g} kept")]
+        if o.limited:
+            sets, streamed = [], []
         chains = [pool.submit(of_set, data, days) for data in sets for days in DAYS[: 1 if o.quick else None]
                   if only(f"{data.name} {days} days")]
         streams = [pool.submit(of_stream, data, change, rows) for data, changes, rows in streamed for change in changes
                    if only(f"{data.name} {change}")]
+        partly = list(_shown(limited))
         nights = list(_shown(chains))
         drifts = list(_shown(streams))
     mean = np.mean([difference for *_, difference, _ in nights]) if nights else 0.0
@@ -186,8 +211,12 @@ def main() -> None:
     first = table(["set", "days", "all at once", "nights", "forgot"], rows, "lr")
     others = [[name, change, f"{loss:.4f}", f"{d:+.3f}", f"{whole:+.3f}", str(n)]
               for name, change, loss, d, whole, n in drifts]
+    third = table(["set", "days", "kept", "all at once", "nights"], [
+        [row[0], str(row[1]), "a tenth" if k % 2 == 0 else "none", f"{row[2]:.4f}", f"{row[3]:+.3f}"]
+        for k, row in enumerate(partly)], "lrl")
     second = table(["stream", "change", "loss", "nights", "all days", "forgot"], others, "llr")
-    parts = ([first, f"Mean {mean:+.4f}."] if nights else []) + ([second] if others else [])
+    parts = ([first, f"Mean {mean:+.4f}."] if nights else []) + ([third] if partly else [])
+    parts += [second] if others else []
     show("\n\n".join([*parts, made("vwlite", "numpy")]), o.results, "continue")
 
 

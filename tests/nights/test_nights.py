@@ -17,7 +17,7 @@ from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.model import read_model
 from vwlite.model.kept_rows import RowsFile, found_for
 from vwlite.model.nights import nights_of
-from vwlite.training.nights import trainer
+from vwlite.training.nights import new_rows_only, summary
 from vwlite.training.nights.forgetting import Evidence
 
 
@@ -152,6 +152,65 @@ def test_a_model_that_knows_more_than_the_kept_rows_learns_the_new_rows_only(vwl
         assert kept.facts.lines == 20 * 1024 // (33 + 9 + 8 * 8) and kept.facts.beyond > 1000
 
 
+def learned_alone(vwlite, kind, write, more=(), days=3):
+    """What was said of the nights of a model without kept rows."""
+    found = [vwlite("train", "--continue", "m", write(kind, "day", [day]), *(KINDS[kind][2] if not day else []), *more)
+             for day in range(days)]
+    return [re.search("learned only the ([0-9,]+) new rows, (by steps[a-z ]*), as", done.err) for done in found[1:]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_models_without_kept_rows_learn_the_new_rows_only(vwlite, write, kind):
+    """Each kind of labels; the loss of the last day falls."""
+    for how in learned_alone(vwlite, kind, write, ["--keep-rows", "0"], days=2):
+        assert how and how[1] == "150"
+    assert not Path("m.rows").exists()
+    night = nights_of(read_model("m").continued)[-1]
+    assert (night.rows, night.pairs, night.words, night.past) == (150, 0, 0, 1)
+
+
+def weights_by(vwlite, *words):
+    vwlite("train", *words, "-i", "m", "-m", "n", "--quiet")
+    return read_model("n").weights.tolist()
+
+
+def test_rows_are_learned_by_steps_as_they_come(vwlite, folder):
+    """With options of gd; and from standard input, unless it is learned whole or not at all."""
+    Path("first.vw").write_text("".join(texts(1, 300)))
+    Path("next.vw").write_text("".join(texts(2, 200)))
+    vwlite("train", "first.vw", "-m", "m", "--quiet")
+    steps = weights_by(vwlite, "next.vw", "--passes", "1")
+    assert weights_by(vwlite, "next.vw", "--checkpoint-every", "100") == steps
+    read, end = os.pipe()
+    os.write(end, Path("next.vw").read_bytes())
+    os.close(end)
+    assert weights_by(vwlite, f"/dev/fd/{read}") == steps
+    os.close(read)
+    shutil.copy("m", "c")
+    done = vwlite("train", "--continue", "c", "next.vw")
+    assert "learned only the 200 new rows, by steps" in done.err
+    assert (read_model("c").weights.tolist() == steps) == ("by steps and a fit" not in done.err)
+
+
+@pytest.mark.parametrize("part", [1, 37, 200, 1000])
+def test_many_rows_are_fitted_in_parts(vwlite, folder, monkeypatch, part):
+    """In parts of 200, or of more than all, it is one fit."""
+    Path("first.vw").write_text("".join(texts(1, 300)))
+    Path("next.vw").write_text("".join(texts(2, 200)))
+    vwlite("train", "first.vw", "-m", "m", "--quiet")
+    monkeypatch.setattr(new_rows_only, "best_way", lambda found, again, errors: found[1][0])
+    whole = weights_by(vwlite, "next.vw")
+    sizes = []
+    fit = summary.Summary.fitted
+    monkeypatch.setattr(summary.Summary, "fitted", lambda self, settings, rows, classes: (
+        sizes.append(len(rows)), fit(self, settings, rows, classes))[1])
+    monkeypatch.setattr(summary, "PART", part)
+    found = weights_by(vwlite, "next.vw")
+    assert sum(sizes) == 300 and max(sizes) == min(part, 200)  # the first half, then all
+    assert (found == whole) == (part >= 200)
+    assert np.corrcoef(found, whole)[0, 1] > 0.9
+
+
 @pytest.mark.parametrize("more", [[], ["--class-weight", "balanced"]])
 def test_both_ways_are_judged_by_the_same_rows(vwlite, folder, monkeypatch, more):
     """Without rows that are not learned; and by importances as they are in DATA."""
@@ -165,10 +224,10 @@ def test_both_ways_are_judged_by_the_same_rows(vwlite, folder, monkeypatch, more
              for k, line in enumerate(lines)]
     Path("next.vw").write_text("".join(lines))
     vwlite("train", "first.vw", "-m", "m", "--keep-rows", "20K", "--quiet", *more)
-    seen, decide = [], trainer.is_taken
-    monkeypatch.setattr(trainer, "is_taken", lambda *rows: seen.append(rows) or decide(*rows))
+    seen, decide = [], new_rows_only.is_taken
+    monkeypatch.setattr(new_rows_only, "is_taken", lambda *rows: seen.append(rows) or decide(*rows))
     vwlite("train", "next.vw", "-i", "m", "-m", "n", "--past", "1", "--quiet", *more)
-    continued, again = seen[0]
+    continued, again, _ = seen[0]
     expected = [float(line.split()[1]) if line.split()[1][0] != "|" else 1.0 for line in lines[110:]]
     assert again[:, 0].tolist() == [h for h in expected if h > 0]
     assert continued.shape == again.shape and np.isfinite(continued).all()

@@ -254,16 +254,27 @@ class Fitted(ABC):
         """The current settings of the model, for reading rows."""
 
     @abstractmethod
-    def _update(self, rows: BatchSource, o: TrainOptions, names: list[bytes]) -> None: ...
+    def _update(
+        self, rows: BatchSource, o: TrainOptions, names: list[bytes], reader: Callable[[bool], BatchSource] | None
+    ) -> None: ...
 
     @abstractmethod
     def _settled(self) -> Model:
         """The current model. The caller must hold the lock."""
 
-    def update(self, rows: BatchSource, o: TrainOptions, names: list[bytes]) -> None:
-        """Learn from more rows. After an exception the state is unchanged."""
+    def update(
+        self, rows: BatchSource, o: TrainOptions, names: list[bytes], reader: Callable[[bool], BatchSource] | None
+    ) -> None:
+        """Learn from more rows. names: of new classes. reader: makes the rows anew, as they are
+        learned or as they are predicted, for a model `of_auto` that predicts them first. After an exception the state
+        is unchanged."""
         with self.lock:
-            self._update(rows, o, names)
+            self._update(rows, o, names, reader)
+
+    @property
+    def of_auto(self) -> Model | None:
+        """A model that began with algorithm="auto", in several passes: that of the last checkpoint."""
+        return None
 
     @abstractmethod
     def take_columns(self, columns: dict[str, Any]) -> None:
@@ -308,15 +319,23 @@ class FittedState(Fitted):
         self._options = TrainOptions(quiet=True)  # of that run
         self._size = 0  # features of the journal
 
-    def _update(self, rows: BatchSource, o: TrainOptions, names: list[bytes]) -> None:
-        o = replace(o, initial=NAME, **ONE_PASS)
+    def _update(
+        self, rows: BatchSource, o: TrainOptions, names: list[bytes], reader: Callable[[bool], BatchSource] | None
+    ) -> None:
         known: tuple[str, ...] = ()  # what the model of `fit` says
         if o.typed.get("algorithm") == AUTO.name:
             known = ("algorithm", "normalize")
         elif o.typed.get("normalize") == "center":
             known = ("normalize",)
-        o = replace(o, typed={name: x for name, x in o.typed.items() if name not in known})
+        o = replace(o, initial=NAME, typed={name: x for name, x in o.typed.items() if name not in known}, **ONE_PASS)
         replace(o, names=None).check()
+        if reader is not None:
+            from vwlite.estimators import nights  # not at the top: few models are continued
+
+            before = self._settled()
+            model = nights.continued(before, lambda: prepared(o, before, in_place=True), reader, names)
+            self._kept, self._size, self._run, self._scorer, self._names = (model, []), 0, None, None, None
+            return
         run = self._run
         if run is None or run.options.typed != o.typed:
             if self._kept[1]:
@@ -337,11 +356,16 @@ class FittedState(Fitted):
                 learned.append((batch, found))
         size = self._size + sum(len(batch.value) for batch, _ in learned)
         if size > max(MIN_JOURNAL, len(run.learner.rule)):
-            model = settled(run)
+            model = self._after(run)
             self._kept, self._size = (model, []), 0
             return
         self._run, self._options, self._size = run, o, size
         self._kept[1].append((names, learned))
+
+    @property
+    def of_auto(self) -> Model | None:
+        model = self._kept[0]
+        return model if model.chosen or "nights" in model.continued else None
 
     def _resumed(self, o: TrainOptions) -> Trainer:
         """A run that continues from the checkpoint, after it has learned the journal."""
@@ -376,8 +400,15 @@ class FittedState(Fitted):
     def _settled(self) -> Model:
         if self._kept[1]:
             run = self._run or self._resumed(self._options)
-            self._kept, self._size, self._run = (settled(run), []), 0, None
+            self._kept, self._size, self._run = (self._after(run), []), 0, None
         return self._kept[0]
+
+    def _after(self, run: Trainer) -> Model:
+        """The model of a run, which remembers whether it began with algorithm="auto"."""
+        before, found = self.of_auto, settled(run)
+        if before is not None:
+            found = replace(found, continued={"nights": [], **before.continued})
+        return found
 
     def __getstate__(self) -> dict[str, Any]:
         return {"file": to_bytes(self.model(), NAME)}

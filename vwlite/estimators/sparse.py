@@ -227,13 +227,13 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
     def _rows(
         self, X: Any, settings: Settings, label: Any = None, importance: Any = None, *, derives: bool = False,
-        logs: bool = False, learns: bool = True,
+        logs: bool = False, learns: bool = True, schema: Schema | None = None,
     ) -> BatchSource:
         """derives: features will be derived from the columns of a frame. logs: its names are logged. learns: the rows
-        are learned, not predicted."""
+        are learned, not predicted; then schema is that of the model, if it is known."""
         if isinstance(X, Frame):
             assert self._schema is not None
-            schema = self._schema if learns else applied_schema(self._learned.model())
+            schema = self._schema if learns else schema or applied_schema(self._learned.model())
             return prepared(X, schema, settings, label=label, importance=importance, derives=derives, logs=logs,
                             spaces=learns)
         names = getattr(self, "feature_names_in_", None)
@@ -306,7 +306,17 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
     def _update(self, X: Any, label: Any, importance: Any, o: TrainOptions, names: list[bytes]) -> None:
         o.typed.pop("feature_weights", None)  # they were applied by the first call
         with as_python():
-            self._learned.update(self._rows(X, self._learned.settings, label, importance), o, names)
+            settings = self._learned.settings
+            rows, reader = self._rows(X, settings, label, importance), None
+            if self._learned.of_auto is not None and _is_night(self._learned.of_auto, o.typed, o.given, rows.rows):
+                model = self._learned.model()
+                known = np.where(label > self._order.size - len(names), np.nan, label) if names else label
+                schema = applied_schema(model) if isinstance(X, Frame) else None
+
+                def reader(learns: bool) -> BatchSource:
+                    return self._rows(X, settings, label if learns else known, importance, learns=learns, schema=schema)
+
+            self._learned.update(rows, o, names, reader)
         self.n_iter_ = 1
 
     # --- predicting --------------------------------------------------------------------------
@@ -446,6 +456,12 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_learned")
+
+
+def _is_night(*of_call: Any) -> bool:
+    from vwlite.estimators.nights import is_night  # not at the top: few models are continued
+
+    return is_night(*of_call)
 
 
 def _importance(X: Any, sample_weight: Any) -> Any:

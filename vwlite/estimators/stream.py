@@ -2,6 +2,7 @@
 
 import sys
 from array import array
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -150,7 +151,9 @@ class FittedStream(Fitted):
                 run.take(batch, names)
         return run
 
-    def _update(self, rows: BatchSource, o: TrainOptions, names: list[bytes]) -> None:
+    def _update(
+        self, rows: BatchSource, o: TrainOptions, names: list[bytes], reader: Callable[[bool], BatchSource] | None
+    ) -> None:
         if o.typed != self._options.typed:
             raise UsageError(CHANGED)
         run = self._learner_run()

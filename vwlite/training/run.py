@@ -165,7 +165,7 @@ class TrainRun(Progress):
     def _write(self, file: AtomicFile | Draft, trainer: Trainer, model: "Model") -> None:
         """Write a model; the file is replaced only by `commit`."""
         continued = dict[str, Any]()
-        if self.keeping is not None and self.keeping.bound:
+        if self.keeping is not None and (self.keeping.nights or self.keeping.bound):
             continued |= {"nights": [night.stored() for night in self.keeping.nights]}
         if self.continuing is not None:
             continued |= self.continuing.stored(trainer.learner, len(trainer.losses) or 1)

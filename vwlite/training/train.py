@@ -71,10 +71,11 @@ def trained(o: TrainOptions, frame: RunFrame, continuing: "Continuing | None" = 
         o = replace(o, typed=with_counted_classes(o.typed, data, frame.stopped))
     unseen, keeping = None, None
     if _concerns_rows(o.keep_rows, o.initial, model, is_continued=continuing is not None):
-        from vwlite.training.nights.keeping import keeping_of
+        from vwlite.training.nights.keeping import keeping_of, learns_as_it_comes
 
         keeping = keeping_of(model, initial=o.initial, output=o.model, keep_rows=o.keep_rows,
-                             is_continued=continuing is not None)
+                             is_continued=continuing is not None,
+                             as_it_comes=learns_as_it_comes(o.typed, o.given, o.data))
     in_place = _in_place(o.initial, o.model)
     if keeping is not None:
         if keeping.missing and not o.quiet:
@@ -120,7 +121,7 @@ def _concerns_rows(
         return True
     if model is None or initial is None:
         return is_continued
-    return bool(model.chosen) or are_there(initial, model.digest)
+    return bool(model.chosen or "nights" in model.continued) or are_there(initial, model.digest)
 
 
 def _in_place(initial: str | None, model: str | None) -> bool:

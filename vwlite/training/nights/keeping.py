@@ -15,6 +15,7 @@ from vwlite.algorithms.table import AUTO
 from vwlite.core.data.batch import Batch
 from vwlite.errors import DataError, UsageError
 from vwlite.input.cache import NameOfLog
+from vwlite.input.sources import is_read_once
 from vwlite.model.feature_names import NONE
 from vwlite.model.kept_rows import (
     BOUND,
@@ -39,7 +40,7 @@ from vwlite.options.spec import specs_of
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.plan import DataPlan
-from vwlite.runs.resolve import resolve
+from vwlite.runs.resolve import Typed, default_algorithm, resolve, typed_settings
 from vwlite.runs.run import BadLines
 from vwlite.runs.source import DataNames, Source, name_store
 from vwlite.runs.watched import Watched, watched
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
 
 # Options of a run that the header of its model has as words, and that nothing else there tells
 OF_RUN = ("passes", "derive", "pairs", "class_weight")
+# With which a model of which no rows are kept learns by steps, or refuses them
+OF_STEPS = ("passes", "checkpoint_every", "save_weights_only", "group", "validate", "derive", "pairs")
 # Of a run inside another one, which writes the files
 NO_FILES: dict[str, Any] = dict.fromkeys(("predictions", "raw_predictions", "cache_file")) | {"cache": False}
 
@@ -71,6 +74,7 @@ class RowKeeping:
         self.past = 1.0  # the factor of this run
         self.nats = self.error = 0.0  # by which new rows are predicted better with less of the past
         self.pairs = self.words = 0  # that are new
+        self.is_night = False  # the model that is continued predicts the new rows, and then learns from all of them
         self.missing = ""  # why the past is a summary, if it was to be said
         self.nights: list[Night] = []  # this one last
         self.again: Callable[[], None] = lambda: None  # before DATA are read again
@@ -79,10 +83,19 @@ class RowKeeping:
             check_free(path)
 
     @property
-    def is_night(self) -> bool:
-        """Whether the model is learned again, from the rows that were kept and the new ones. It is not, as long as the
-        model has learned more examples of which no row was kept."""
-        return self.kept is not None and (self.before <= self.kept.facts.lines or self.dropped > 0)
+    def only_continues(self) -> bool:
+        """Whether the model is not trained again: no rows were kept, or fewer than it has learned before."""
+        return self.kept is None or (self.before > self.kept.facts.lines and not self.dropped)
+
+    @property
+    def errors(self) -> float:
+        """By so many standard errors must a model that is trained again be better than one that knows more."""
+        return 3.0 * (1 - self.weight / max(self.rows_learned, 1.0))
+
+    @property
+    def rows_learned(self) -> float:
+        """How many rows the model has learned, as they count now."""
+        return self.before + self.beyond + self.weight
 
     @property
     def knows_more(self) -> bool:
@@ -234,10 +247,11 @@ class RowKeeping:
 
 def keeping_of(
     model: "Model | None", *, initial: str | None, output: str | None, keep_rows: int | None, is_continued: bool,
+    as_it_comes: bool,
 ) -> RowKeeping | None:
     """What a run does about rows; None: nothing. model: that is continued, of the file `initial`. output: the file of
-    the new model. keep_rows: the bytes, as typed. is_continued: by --continue. DataError for rows that cannot be read.
-    """
+    the new model. keep_rows: the bytes, as typed. is_continued: by --continue. as_it_comes: `learns_as_it_comes`.
+    DataError for rows that cannot be read."""
     if model is None or initial is None:
         bound = keep_rows if keep_rows is not None else BOUND if is_continued else 0
         return RowKeeping(output, None, bound) if bound else None
@@ -250,11 +264,22 @@ def keeping_of(
     bound = kept.facts.bound if kept is not None and keep_rows is None else keep_rows or 0
     found = RowKeeping(output, kept, bound, n if kept is None else kept.facts.before)
     found.nights = [*nights_of(model.continued)]
+    is_of_auto = kept is not None or bool(model.chosen) or "nights" in model.continued
+    found.is_night = is_of_auto and not (found.only_continues and as_it_comes)
     if kept is None and keep_rows is None and (model.chosen or is_other):
         why = "is of another model" if is_other else "is not there"
         found.missing = (f"{initial}{SUFFIX} {why}: the past counts as a summary, {n:,} examples; --keep-rows 64M "
                          "keeps rows from now on")
     return found
+
+
+def learns_as_it_comes(typed: Typed, given: Collection[str], data: Sequence[str]) -> bool:
+    """Whether a model of which no rows are kept learns one row after the other: with options of `gd`, and from DATA
+    that can be read once and are not learned whole or not at all, as lines may be answered as they come. typed: options
+    of settings; given: all options."""
+    _, option = default_algorithm(typed_settings(typed), given, 1)
+    asked = bool(option) or not {*given}.isdisjoint(OF_STEPS)
+    return asked or ("continued" not in given and is_read_once(data))
 
 
 def learning_settings(settings: Settings) -> Settings:

@@ -1,12 +1,13 @@
-"""Whether a model that is continued learns the new rows only, as it may know more than the rows that are kept.
+"""Whether a model that is continued learns the new rows only, as it may know more than the rows that are kept, and how:
+by steps of its own algorithm, `gd`; or as the mean of that and a fit to all of them around its weights (`summary.py`).
 
-The new rows decide. The model that is continued learns the first half of them by its own algorithm, `gd`; another one
-is trained from the kept rows and this half. Both predict the second half. The model that is continued is taken if the
-other one does not predict better by a standard error: what it knows of older rows is worth more with each run.
+The new rows decide. Each of these learns the first half of them; another model is trained from the kept rows and this
+half, if there are some. They predict the second half. The better one of the first two is taken if the model trained
+again does not predict better by 3 (1 - s) standard errors, s being the share of the rows that the model has learned
+which are kept: what it knows of the others is lost then.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
 from math import sqrt
 from typing import Any
 
@@ -14,56 +15,55 @@ import numpy as np
 
 from vwlite.core.base.arrays import total
 from vwlite.core.base.dense import dot
-from vwlite.core.data.batch import Batch
-from vwlite.core.learn.evaluator import Evaluator
-from vwlite.runs.run import BadLines, feed
-from vwlite.training.auto.reading import learnable
-from vwlite.training.trainer import Job
-from vwlite.training.trainers import source_of
-
-IMPORTANCE, LOSS, LOG_LOSS = 2, 4, 5  # columns of Evaluator
+from vwlite.training.nights.new_rows import NewRows
+from vwlite.training.nights.summary import SummaryTrainer, is_curved
+from vwlite.training.trainer import Job, Listener, Trainer
+from vwlite.training.trainers import trainer_of
 
 
-def is_taken(continued: Any, again: Any) -> bool:
+class Way:
+    """A way to learn the new rows only. make_job: a job that continues the model. n: how many rows it has learned, as
+    they count now, for a fit; None: by steps alone."""
+
+    def __init__(self, rows: NewRows, make_job: Callable[[], Job], n: float | None = None) -> None:
+        self._rows, self._make_job, self._n = rows, make_job, n
+
+    def trainer(self, most: int | None = None) -> Trainer:
+        """What learns the new rows, or the first of them."""
+        job = self._make_job()
+        steps = trainer_of(job, self._rows.source(job, most), Listener())
+        if self._n is None:
+            return steps
+        job = self._make_job()
+        return SummaryTrainer(job, self._rows.source(job, most), Listener(), self._n, steps)
+
+    def __str__(self) -> str:
+        """In the summary."""
+        return "by steps" if self._n is None else "by steps and a fit"
+
+
+def ways_of(rows: NewRows, make_job: Callable[[], Job], n: float) -> Sequence[Way]:
+    """The ways for a model; arguments as of `Way`."""
+    return [Way(rows, make_job), *([Way(rows, make_job, n)] if is_curved(make_job().resolved.settings) else [])]
+
+
+def best_way(found: Sequence[tuple[Way, Any]], again: Any, errors: float) -> Way | None:
+    """The way with the least loss. None: a model is trained again. found: of each way, the importances and losses of
+    the rows of the second half. again: the same of a model that was trained again, if there is one."""
+    way, rows = min(found, key=lambda one: mean_loss(one[1]), default=(None, None))
+    return way if again is None or (way is not None and is_taken(rows, again, errors)) else None
+
+
+def is_taken(continued: Any, again: Any, errors: float) -> bool:
     """Whether the model that is continued is taken. Both have importances and losses of the rows of the second half,
-    by this model and by the one trained again. The latter's importances count: they have no weights of classes."""
+    by this model and by the one trained again."""
     if len(continued) != len(again):  # rows of a class that only one of them knows
-        means = [total(np.ascontiguousarray(rows[:, 1])) / max(len(rows), 1) for rows in (continued, again)]
-        return bool(means[0] <= means[1])
+        return mean_loss(continued) <= mean_loss(again)
     d = again[:, 0] * (continued[:, 1] - again[:, 1])
-    return bool(total(d) <= sqrt(dot(d, d)))
+    return bool(total(d) <= errors * sqrt(dot(d, d)))
 
 
-def judged(evaluator: Evaluator, rows: Any, of_classes: bool) -> Any:
-    """The importance and the loss by which models are judged, of each row of an Evaluator whose importance is above 0.
-    """
-    rows = rows[: evaluator.filled]
-    return rows[rows[:, IMPORTANCE] > 0][:, [IMPORTANCE, LOG_LOSS if of_classes else LOSS]]
-
-
-def halves(batches: Iterable[Batch], n: int) -> Iterator[tuple[Batch, Batch]]:
-    """Each batch in two parts: up to the n-th line of all that can be learned, and behind it."""
-    for batch in batches:
-        usable = np.cumsum(learnable(batch))
-        lines = int(np.searchsorted(usable, n))
-        lines = min(lines + 1, len(batch)) if n > 0 else 0
-        n -= int(usable[lines - 1]) if lines else 0
-        yield batch.part(0, lines), batch.part(lines, len(batch))
-
-
-def rows_of_second_half(job: Job, n: int, of_classes: bool, stopped: Callable[[], bool]) -> Any:
-    """What `judged` has of the rows of DATA behind the first n, by a model that learned these n.
-
-    job: its learner has the state of the model that is continued. DataError: it diverges.
-    """
-    settings, evaluator, found = job.resolved.settings, Evaluator(job.learner), [np.zeros((0, 2))]
-    source = source_of(job, BadLines(ExitStack(), skip=True))
-    source.open()
-    with source.batches(stopped) as batches:
-        for first, second in halves((parsed.batch for parsed in batches), n):
-            feed(job.learner, first, settings)
-            rows = np.empty((len(second), evaluator.width))
-            evaluator.into(rows)
-            feed(evaluator, second, settings)
-            found.append(judged(evaluator, rows, of_classes))
-    return np.concatenate(found)
+def mean_loss(rows: Any) -> float:
+    """The mean of losses."""
+    h, losses = (np.ascontiguousarray(rows[:, k]) for k in (0, 1))
+    return float(dot(h, losses) / max(total(h), 1e-300))

@@ -134,13 +134,16 @@ class Classes(Targets):
         return self._q * (s - (self._q * s).sum(axis=1, keepdims=True))
 
 
-def targets_of(settings: Settings, rows: Rows) -> tuple[Targets, Any]:
-    """The labels of rows, and which scores of a model they use."""
+def targets_of(settings: Settings, rows: Rows, classes: int = 0) -> tuple[Targets, Any]:
+    """The labels of rows, and which scores of a model they use. classes: how many have scores; 0: those that rows have.
+    """
     y = np.array(rows.labels)
     if settings.outputs.task != "classes":
         return Numbers(make_loss(settings), y, np.array(rows.initial)), np.zeros(1, int)
-    classes, numbers = np.unique(y, return_inverse=True)
-    return Classes(numbers), classes.astype(int) - 1
+    if classes:
+        return Classes(y - 1), np.arange(classes)
+    found, numbers = np.unique(y, return_inverse=True)
+    return Classes(numbers), found.astype(int) - 1
 
 
 def aligned(settings: Settings, rows: Rows, keys: Any, weights: Any) -> Any:

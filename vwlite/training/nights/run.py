@@ -7,6 +7,7 @@ from vwlite.errors import UsageError
 from vwlite.runs.frame import RunFrame
 from vwlite.training.auto.trainer import check_options
 from vwlite.training.nights.keeping import RowKeeping
+from vwlite.training.nights.new_rows import FileRows
 from vwlite.training.nights.source import RowSource
 from vwlite.training.nights.trainer import NightTrainer
 from vwlite.training.run import TrainRun
@@ -29,7 +30,9 @@ def night(
                          "out, or add --keep-rows 0")
     run = TrainRun(job, frame, continuing, None, keeping)
     assert isinstance(run.source, RowSource)
-    trainer = NightTrainer(job, learning, make_continued, run.source, run, keeping, model)
+    assert job.options.initial is not None
+    new = FileRows(job.data, job.options.initial, keeping.again)
+    trainer = NightTrainer(job, learning, make_continued, run.source, new, run, keeping, model)
     run.begin(trainer)
     frame.stop_with(trainer.stop)
     trainer.run()

@@ -50,7 +50,9 @@ class RowSource(Source):
     def with_data(self, batches: Iterable[Batch], log: Sequence[NameOfLog]) -> "RowSource":
         """Let the rows of DATA be these. log: names of their columns and words."""
         writer = CacheWriter(None, {})
+        self.examples = 0
         for batch in batches:
+            self.examples += int(np.count_nonzero(learnable(batch)))
             writer.add(batch)
         writer.take(log)
         self._cache, self._is_counted = writer.finish(), True
@@ -85,7 +87,9 @@ class RowSource(Source):
 
     def new_words(self) -> int:
         """How many words the rows of DATA have that no row before had."""
-        known = {name[:2] for name in self.kept.log} if self.kept is not None else set()
+        if self.kept is None:
+            return 0  # nobody knows
+        known = {name[:2] for name in self.kept.log}
         return sum(name[:2] not in known and name[2] < len(name[3]) for name in self.new.log)
 
     # --- the batches -------------------------------------------------------------------------

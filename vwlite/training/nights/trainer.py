@@ -13,21 +13,17 @@ from vwlite.algorithms.settings import Settings
 from vwlite.core.base.arrays import total
 from vwlite.core.base.dense import dot
 from vwlite.core.data.namespaces import Namespaces
-from vwlite.core.learn.evaluator import Evaluator
 from vwlite.core.learn.tally import Tally
 from vwlite.errors import DataError
 from vwlite.input.diagnostics import BadLine
 from vwlite.input.parsing import Parsed
-from vwlite.input.pipeline import parsed_batches
 from vwlite.model.header import COUNTERS
 from vwlite.model.rows_beside import SUFFIX
 from vwlite.model.shifted import shifted
 from vwlite.output.results import Result
 from vwlite.output.text import shown
 from vwlite.runs.notes import Notes, together
-from vwlite.runs.opened import applied
 from vwlite.runs.run import BadLines
-from vwlite.runs.scoring import Scoring
 from vwlite.training.nights.forgetting import (
     FEWEST,
     Evidence,
@@ -37,10 +33,11 @@ from vwlite.training.nights.forgetting import (
     level_of,
 )
 from vwlite.training.nights.keeping import RowKeeping
-from vwlite.training.nights.new_rows_only import halves, is_taken, judged, rows_of_second_half
+from vwlite.training.nights.new_rows import NewRows, halves
+from vwlite.training.nights.new_rows_only import Way, best_way, ways_of
 from vwlite.training.nights.source import RowSource
 from vwlite.training.trainer import Job, Listener, PassRow, Trainer
-from vwlite.training.trainers import source_of, source_of_kind, trainer_of
+from vwlite.training.trainers import source_of_kind, trainer_of
 
 if TYPE_CHECKING:
     from vwlite.derived import Derived
@@ -83,25 +80,26 @@ class NightTrainer(Trainer):
     chooses_passes = True
     source: RowSource
     _carried, _shift = 0.0, tuple[float, ...]()
-    _is_continued = False  # whether the new rows only are learned
+    _way: Way | None = None  # how the new rows only are learned, if they are
     _other: Trainer | None = None  # of a model that another one is compared with
 
     def __init__(
-        self, job: Job, learning: Job, make_continued: Callable[[], Job], source: RowSource, listener: Listener,
-        keeping: RowKeeping, model: "Model",
+        self, job: Job, learning: Job, make_continued: Callable[[], Job], source: RowSource, new: NewRows,
+        listener: Listener, keeping: RowKeeping, model: "Model",
     ) -> None:
         """job: with the options of the run. learning: of all rows. make_continued: makes that of the new rows only.
-        model: that is continued."""
+        source: of kept and new rows. new: the latter. model: that is continued."""
         super().__init__(job, source, listener)
-        assert keeping.kept is not None and job.options.initial is not None
+        assert job.options.initial is not None
         self._model, self._path, self._keeping = model, job.options.initial, keeping
-        self._make_continued = make_continued
-        self._data = replace(job.data, quiet=True)  # what is to be said of DATA, the source says once
+        self._make_continued, self._new = make_continued, new
         writes = {name: path is not None for name, path in job.options.of_predictions.items()}
-        self._scoring = Scoring(applied(model, self._path, self._data, written=writes), take_bad=lambda bad: None)
-        self.learner = self._scoring.learner
+        self._predicting = new.predicting(model, writes)
+        self.learner = self._predicting.learner
         self._notes: Notes = ({}, [])
-        source.begin_with(keeping.kept, keeping.parts)
+        if keeping.kept is not None:
+            source.begin_with(keeping.kept, keeping.parts)
+        self._learning = learning
         self.learning = trainer_of(learning, source, _Forwarding(listener))
 
     def stop(self) -> None:
@@ -116,14 +114,16 @@ class NightTrainer(Trainer):
         self.source.read(self._take, lambda: self.stopped)
         if self.stopped or not (self.has_learned or self.options.allow_empty):
             return
-        self._confirm()
-        self._choose_past()
+        if not self._keeping.only_continues:
+            self._confirm()
+            self._choose_past()
         if self.stopped:
             return
-        if self._learns_new_rows_only():
-            self.learning = self._continued()
+        way = self._new_rows_only()
         if self.stopped:
             return
+        if way is not None:
+            self.learning, self._way = way.trainer(), way
         self.learning.run()
         self._shift_level()
         self.settings, self.pass_number = self.learning.settings, 1
@@ -132,21 +132,15 @@ class NightTrainer(Trainer):
 
     def _predict(self) -> None:
         """Predict the new rows. DataError for columns that the model does not know, if it is to be."""
-        for parsed in self._parsed(self._scoring):
-            self._scoring.take(parsed)
+        for parsed in self._new.parsed(self._predicting, lambda: self.stopped):
+            self._predicting.take(parsed)
             self.listener.on_written(self.learner)
-        labels, _ = self._scoring.about_labels()
-        self._notes = self._scoring.notes(labels, self.options.on_unknown)
-
-    def _parsed(self, scoring: Scoring) -> Iterator[Parsed]:
-        """The new rows as a model that predicts reads them. Bad lines are left out: `_take` gets them."""
-        data, parse = self._data, replace(scoring.parse, skip=True)
-        with parsed_batches(data.files, parse, stop=lambda: self.stopped, threads=data.threads) as batches:
-            yield from batches
+        labels, _ = self._predicting.about_labels()
+        self._notes = self._predicting.notes(labels, self.options.on_unknown)
 
     def _take(self, parsed: Parsed) -> None:
         """New rows were read to be learned."""
-        if self.names is not None:
+        if self.names is not None and parsed.names is not None:
             self.names.take(parsed.names)
         self.listener.on_read(parsed, self.learner.examples)
 
@@ -162,7 +156,7 @@ class NightTrainer(Trainer):
         with self.listener.ticking(lambda seconds: f"comparing with the model that has not forgotten, {seconds:.0f} s"):
             source = source_of_kind(RowSource, self.job, BadLines(ExitStack(), skip=True)).with_data([], [])
             source.begin_with(keeping.kept, [replace(part, counts=part.if_undone) for part in keeping.parts])
-            self._other = trainer_of(self.learning.job, source, Listener())
+            self._other = trainer_of(self._learning, source, Listener())
             if self.stopped:  # before it could be told
                 return
             self._other.run()
@@ -180,20 +174,7 @@ class NightTrainer(Trainer):
 
     def _judged(self, model: "Model", n: int = 0) -> Any:
         """The importance and the loss of each new row but the first n."""
-        opened, found = applied(model, self._path, self._data), [np.zeros((0, 2))]
-        evaluator = Evaluator(opened.learner)
-        scoring = Scoring(opened, evaluator, take_bad=lambda bad: None)
-        self._keeping.again()
-        for parsed in self._parsed(scoring):
-            rows = np.empty((len(parsed.batch), evaluator.width))
-            evaluator.into(rows)
-            scoring.take(parsed)
-            found.append(judged(evaluator, rows, self._is_of_classes))
-        return np.concatenate(found)[n:]
-
-    @property
-    def _is_of_classes(self) -> bool:
-        return self.settings.outputs.task == "classes"
+        return self._new.judged(model, lambda: self.stopped, n)
 
     def _choose_past(self) -> None:
         """Let the past count what the new rows say, or what was typed."""
@@ -218,38 +199,43 @@ class NightTrainer(Trainer):
 
     # --- a model that knows more than the rows that are kept ---------------------------------
 
-    def _learns_new_rows_only(self) -> bool:
-        """Whether the model that is continued learns the new rows only: `new_rows_only.py`. If there are few, it does
-        if most rows that it has learned are not kept. It cannot forget."""
-        keeping, source, n = self._keeping, self.source, self.source.examples // 2
+    def _new_rows_only(self) -> Way | None:
+        """How the model that is continued learns the new rows only, if it does: `new_rows_only.py`. Few rows do not
+        decide; then it does if most rows that it has learned are not kept. It cannot forget."""
+        keeping, n = self._keeping, self.source.examples // 2
         if not keeping.knows_more or keeping.past < 1:
-            return False
+            return None
+        ways = ways_of(self._new, self._make_continued, keeping.rows_learned)
         if n < FEWEST:
-            return keeping.before + keeping.beyond > keeping.lines
-        assert keeping.kept is not None
-        with self.listener.ticking(lambda seconds: f"comparing with a model of kept rows, {seconds:.0f} s"):
-            first = (half for half, _ in halves(source.new_batches(), n))
-            half = source_of_kind(RowSource, self.job, BadLines(ExitStack(), skip=True))
-            half.with_data(first, source.new.log).begin_with(keeping.kept, keeping.parts)
-            self._other = trainer_of(self.learning.job, half, Listener())
-            if self.stopped:  # before it could be told
-                return False
-            self._other.run()
-            if self.stopped:
-                return False
-            again = self._judged(self._other.model(), n)
-            self._keeping.again()
-            try:
-                continued = rows_of_second_half(self._make_continued(), n, self._is_of_classes, lambda: self.stopped)
-            except DataError:  # it diverges
-                return False
-        return is_taken(continued, again)
+            return ways[0] if keeping.before + keeping.beyond > keeping.lines else None
+        with self.listener.ticking(lambda seconds: f"comparing how the new rows are learned, {seconds:.0f} s"):
+            again = None if keeping.only_continues else self._of_second_half(self._trained_again(n), n)
+            found = []
+            for way in ways:
+                if self.stopped:
+                    return None
+                try:
+                    found.append((way, self._of_second_half(way.trainer(n), n)))
+                except DataError:  # it diverges
+                    continue
+        if self.stopped:
+            return None
+        return best_way(found, again, keeping.errors) if found or again is not None else ways[0]
 
-    def _continued(self) -> Trainer:
-        """The trainer of the model that is continued."""
-        job, self._is_continued = self._make_continued(), True
-        self._keeping.again()
-        return trainer_of(job, source_of(job, BadLines(ExitStack(), skip=True)), Listener())
+    def _trained_again(self, n: int) -> Trainer:
+        """From the kept rows and the first n new ones."""
+        assert self._keeping.kept is not None
+        half = source_of_kind(RowSource, self.job, BadLines(ExitStack(), skip=True))
+        half.with_data((first for first, _ in halves(self.source.new_batches(), n)), self.source.new.log)
+        half.begin_with(self._keeping.kept, self._keeping.parts)
+        return trainer_of(self._learning, half, Listener())
+
+    def _of_second_half(self, trainer: Trainer, n: int) -> Any:
+        """What `judged` has of the new rows behind the first n, which this trainer learns."""
+        self._other = trainer
+        if not self.stopped:  # before it could be told
+            trainer.run()
+        return self._judged(trainer.model(), n) if not self.stopped else np.zeros((0, 2))
 
     def _settings_for_rows(self, model: "Model") -> Settings:
         """The settings of a model for rows that may have n-grams to try, which it has or leaves out."""
@@ -312,8 +298,8 @@ class NightTrainer(Trainer):
         if self._shift:
             yield "the mean of the labels moves from run to run: the intercept was moved towards the new rows"
         new_rows = f"{self.source.examples:,} new row{'s' * (self.source.examples != 1)}"
-        if self._is_continued:
-            yield f"learned only the {new_rows}, as the model knows rows that are no longer kept"
+        if self._way is not None:
+            yield f"learned only the {new_rows}, {self._way}, as the model knows rows that are not kept"
             return
         found = (keeping.pairs, "pair"), (keeping.words, "word")
         new = [f"{n:,} new {what}{'s' * (n > 1)}" for n, what in found if n]

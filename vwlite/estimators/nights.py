@@ -1,0 +1,123 @@
+"""`partial_fit` of a fitted model of algorithm="auto": a run of `vwlite train -i` without kept rows."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from typing import Any
+
+from vwlite.core.data.batch import Batch
+from vwlite.core.learn.learner import Learner
+from vwlite.core.text.feature_names import NameFinder
+from vwlite.estimators.learned import NAME, BatchSource, RowSource, batches_of, name_classes
+from vwlite.input.parsing import Parsed
+from vwlite.model.file import Model
+from vwlite.model.learners import make_finder, restore
+from vwlite.model.nights import nights_of
+from vwlite.runs.notes import Notes
+from vwlite.runs.plan import NO_FILES
+from vwlite.runs.run import BadLines, feed
+from vwlite.training.auto.reading import learnable
+from vwlite.training.fit import FitProgress
+from vwlite.training.nights.forgetting import FEWEST
+from vwlite.training.nights.keeping import OF_STEPS, RowKeeping, learns_as_it_comes
+from vwlite.training.nights.new_rows import NewRows, Predicting, halves
+from vwlite.training.nights.source import RowSource as NightSource
+from vwlite.training.nights.trainer import NightTrainer
+from vwlite.training.trainer import Examples, Job
+from vwlite.training.trainers import source_of_kind
+
+RowsOf = Callable[[bool], BatchSource]  # makes the rows anew: as they are learned, or as they are predicted
+
+
+def is_night(model: Model, typed: Mapping[str, Any], given: Collection[str], rows: int) -> bool:
+    """Whether so many rows are enough to choose how they are learned, for a model of algorithm="auto" and parameters
+    that do not ask for another one. typed: options of settings; given: all options."""
+    typed = {name: x for name, x in typed.items() if name not in ("algorithm", "normalize")}
+    asked = learns_as_it_comes(typed, {*given}.difference(OF_STEPS) | {"continued"}, ())
+    return rows >= 2 * FEWEST and not (asked or model.weights_only or model.merged)
+
+
+def continued(model: Model, make_job: Callable[[], Job], rows_of: RowsOf, names: list[bytes]) -> Model:
+    """The model after these rows. make_job: a job that continues it. names: of new classes. DataError if nothing can
+    be learned."""
+    keeping = RowKeeping(None, None, 0, model.counters.get("examples", 0))
+    keeping.nights = [*nights_of(model.continued)]
+
+    def job() -> Job:
+        found = make_job()
+        name_classes(found.learner, names)
+        return found
+
+    o = make_job().options
+    learning = keeping.job(o, model, NO_FILES, in_place=True)
+    source = source_of_kind(NightSource, learning, BadLines(ExitStack(), skip=True))
+    with closing(batches_of(rows_of(True))) as batches:
+        source.with_data((batch for batch, _ in batches), [])
+    progress = FitProgress(o)
+    new = _Rows(rows_of, model.columns)
+    of_run = learning._replace(options=o, before=model.counters)
+    trainer = NightTrainer(of_run, learning, job, source, new, progress, keeping, model)
+    progress.begin(trainer)
+    trainer.run()
+    found = progress.model_of(trainer)
+    keeping.record(trainer)
+    return replace(found, continued={"nights": [night.stored() for night in keeping.nights]})
+
+
+class _Predicting:
+    """A model that predicts rows in memory."""
+
+    def __init__(self, model: Model, written: Mapping[str, Any]) -> None:
+        self._settings = model.settings
+        self.learner: Learner = restore(model, model.settings, NAME, learn=False, **written)
+        self.learner.progressive.logistic = model.settings.loss == "logistic"
+
+    def take(self, parsed: Parsed) -> None:
+        feed(self.learner, parsed.batch, self._settings)
+
+    def about_labels(self) -> tuple[Notes, str]:
+        return ({}, []), ""
+
+    def notes(self, labels: Notes, on_unknown: str) -> Notes:
+        return labels
+
+
+class _Rows(NewRows):
+    def __init__(self, rows_of: RowsOf, columns: dict[str, Any]) -> None:
+        self._rows_of, self._columns = rows_of, columns
+
+    def predicting(self, model: Model, written: Mapping[str, Any]) -> Predicting:
+        return _Predicting(model, written)
+
+    def parsed(self, by: Predicting, stop: Callable[[], bool]) -> Iterator[Parsed]:
+        rows = self._rows_of(False)
+        with closing(batches_of(rows)) as batches:
+            for batch, row in batches:
+                yield Parsed(batch, [], row, rows.rows)
+
+    def source(self, job: Job, most: int | None = None) -> Examples:
+        store = job.known.features
+        finder = make_finder(job.resolved.settings, store) if store is not None else None
+        found = _Begin(self._columns, lambda *how: self._rows_of(True), finder)
+        found.most = most
+        return found
+
+
+class _Begin(RowSource):
+    """The first rows that can be learned, or all of them."""
+
+    most: int | None = None
+    _left = 0
+
+    @contextmanager
+    def batches(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
+        self._left = self.most or 0
+        with super().batches(stop) as found:
+            yield found
+
+    def _parsed(self, rows: BatchSource, batch: Batch, end: int, finder: NameFinder | None) -> Parsed:
+        if self.most is None:
+            return super()._parsed(rows, batch, end, finder)
+        first, others = next(halves([batch], self._left))
+        self._left -= int(learnable(first).sum())
+        return super()._parsed(rows, first, end - len(others), finder)
