@@ -165,6 +165,8 @@ def test_models_without_kept_rows_learn_the_new_rows_only(vwlite, write, kind):
     for how in learned_alone(vwlite, kind, write, ["--keep-rows", "0"], days=2):
         assert how and how[1] == "150"
     assert not Path("m.rows").exists()
+    done = vwlite("train", "--continue", "m", write(kind, "last", [2]), "--keep-rows", "0")
+    assert "rows before =" not in done.err and "past =" not in done.err
     night = nights_of(read_model("m").continued)[-1]
     assert (night.rows, night.pairs, night.words, night.past) == (150, 0, 0, 1)
 

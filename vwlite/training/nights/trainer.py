@@ -278,7 +278,7 @@ class NightTrainer(Trainer):
     def results(self) -> list[Result]:
         found, keeping = {r.key: r for r in self.learning.results()}, self._keeping
         own = {r.key: r for r in super().results()}
-        rows = [Result("rows_before", keeping.lines), Result("past", keeping.past)]
+        rows = [Result("rows_before", keeping.lines), Result("past", keeping.past)] if keeping.kept is not None else []
         return [*(own | {key: found[key] for key in LEARNED if key in found}).values(), *rows]
 
     def more_for_report(self) -> dict[str, Any]:
