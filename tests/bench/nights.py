@@ -28,6 +28,7 @@ from compare import vwlite
 from harness import generate, made, options_of, read_lines, say, show, table, work_folder
 
 from vwlite.model import read_model
+from vwlite.model.kept_rows import found_for, sizes
 from vwlite.model.nights import nights_of
 
 DAYS = (10, 30)
@@ -104,12 +105,19 @@ def of_set(data: Data, days: int, kept: float = 1.0) -> tuple[str, int, float, f
         test = Lines.of(data.test, has_header).write(folder / f"test.{ending}", 0, 1 << 30)
         vwlite(folder, "train", rows.write(folder / f"all.{ending}", 0, n), *options(data), "-m", folder / "all",
                "--keep-rows", "4G")
-        limit = [] if kept == 1 else ["--keep-rows", str(int((folder / "all.rows").stat().st_size * kept))]
+        limit = [] if kept == 1 else ["--keep-rows", str(int(kept * bytes_of_rows(folder / "all")))]
         for day in range(days):
             part = rows.write(folder / f"day.{ending}", n * day // days, n * (day + 1) // days)
             vwlite(folder, "train", "--continue", folder / "m", part, *options(data), *limit)
         found, whole = (loss_of(folder / model, test, data.task) for model in ("m", "all"))
         return data.name, days, whole, float(np.log(found / whole)), forgot(folder / "m")
+
+
+def bytes_of_rows(model: Path) -> int:
+    """What all kept rows of a model need, as `--keep-rows` counts it."""
+    rows, _ = found_for(str(model), read_model(str(model)).digest)
+    assert rows is not None
+    return sum(int(sizes(batch).sum()) for batch in rows.batches())
 
 
 def forgot(model: Path) -> int:
