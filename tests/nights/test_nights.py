@@ -17,7 +17,7 @@ from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.model import read_model
 from vwlite.model.kept_rows import RowsFile, found_for
 from vwlite.model.nights import nights_of
-from vwlite.training.nights import new_rows_only, summary
+from vwlite.training.nights import new_rows_only, summary, trainer
 from vwlite.training.nights.forgetting import Evidence
 
 
@@ -200,7 +200,7 @@ def test_many_rows_are_fitted_in_parts(vwlite, folder, monkeypatch, part):
     Path("first.vw").write_text("".join(texts(1, 300)))
     Path("next.vw").write_text("".join(texts(2, 200)))
     vwlite("train", "first.vw", "-m", "m", "--quiet")
-    monkeypatch.setattr(new_rows_only, "best_way", lambda found, again, errors: found[1][0])
+    monkeypatch.setattr(trainer, "best_way", lambda found, *others: found[1][0])
     whole = weights_by(vwlite, "next.vw")
     sizes = []
     fit = summary.Summary.fitted

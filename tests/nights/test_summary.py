@@ -8,7 +8,7 @@ from night_twins import CLASSES, batch, derivatives, minimized, settings_of
 
 from vwlite.core.solve.rows import Rows
 from vwlite.model.learners import make_expander
-from vwlite.training.nights import newton, summary
+from vwlite.training.nights import new_rows_only, newton, summary
 from vwlite.training.nights.summary import Summary, is_curved
 
 
@@ -125,3 +125,30 @@ def test_a_new_feature_is_learned_and_the_past_resists():
                                               ("poisson", True), ("quantile", False), ("hinge", False)])
 def test_losses_without_curvature_are_not_fitted(loss, curved):
     assert is_curved(settings_of(loss)) == curved
+
+
+def rows_with(losses):
+    return np.column_stack([np.ones(len(losses)), losses])
+
+
+def test_the_way_is_that_of_several_nights():
+    """Not of one night, whose rows may be few."""
+    steps, fit, night = rows_with([0.4] * 10), rows_with([0.3] * 10), 0.0
+    for _ in range(3):
+        night = new_rows_only.evidence([("steps", steps), ("fit", fit)], night)
+    assert night == pytest.approx(-1 * (1 + 0.8 + 0.64))
+    assert new_rows_only.best_way([("steps", steps), ("fit", fit)], None, 3.0, night) == "fit"
+    night = new_rows_only.evidence([("steps", fit), ("fit", steps)], night)
+    assert night < 0 and new_rows_only.best_way([("steps", fit), ("fit", steps)], None, 3.0, night) == "fit"
+    infinite = rows_with([np.inf] * 10)
+    assert new_rows_only.evidence([("steps", steps), ("fit", infinite)], 0.0) == 10
+    assert new_rows_only.evidence([("steps", steps)], 1.5) == 1.5
+
+
+@pytest.mark.parametrize(("better", "errors", "again"), [(0.1, 3.0, True), (0.1, 1e3, False), (-0.1, 0.0, False)])
+def test_a_model_is_trained_again_if_that_is_better_by_far(better, errors, again):
+    rng = np.random.default_rng(0)
+    losses = rng.random(100)
+    other = rows_with(losses - better + rng.normal(0, 0.1, 100))
+    way = new_rows_only.best_way([("steps", rows_with(losses))], other, errors, 0.0)
+    assert (way is None) == again

@@ -41,7 +41,7 @@ def continued(model: Model, make_job: Callable[[], Job], rows_of: RowsOf, names:
     """The model after these rows. make_job: a job that continues it. names: of new classes. DataError if nothing can
     be learned."""
     keeping = RowKeeping(None, None, 0, model.counters.get("examples", 0))
-    keeping.nights = [*nights_of(model.continued)]
+    keeping.nights, keeping.for_steps = [*nights_of(model.continued)], model.continued.get("for steps", 0.0)
 
     def job() -> Job:
         found = make_job()
@@ -61,7 +61,7 @@ def continued(model: Model, make_job: Callable[[], Job], rows_of: RowsOf, names:
     trainer.run()
     found = progress.model_of(trainer)
     keeping.record(trainer)
-    return replace(found, continued={"nights": [night.stored() for night in keeping.nights]})
+    return replace(found, continued=keeping.stored())
 
 
 class _Predicting:

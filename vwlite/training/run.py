@@ -166,7 +166,7 @@ class TrainRun(Progress):
         """Write a model; the file is replaced only by `commit`."""
         continued = dict[str, Any]()
         if self.keeping is not None and (self.keeping.nights or self.keeping.bound):
-            continued |= {"nights": [night.stored() for night in self.keeping.nights]}
+            continued |= self.keeping.stored()
         if self.continuing is not None:
             continued |= self.continuing.stored(trainer.learner, len(trainer.losses) or 1)
         model = replace(model, continued=continued)

@@ -2,13 +2,14 @@
 by steps of its own algorithm, `gd`; or as the mean of that and a fit to all of them around its weights (`summary.py`).
 
 The new rows decide. Each of these learns the first half of them; another model is trained from the kept rows and this
-half, if there are some. They predict the second half. The better one of the first two is taken if the model trained
-again does not predict better by 3 (1 - s) standard errors, s being the share of the rows that the model has learned
-which are kept: what it knows of the others is lost then.
+half, if there are some. They predict the second half. Of the first two, the fit is taken if E < 0, E <- .8 E + the sum
+of its losses less those by steps, as half a day may be few rows; and this model if the one trained again does not
+predict better by 3 (1 - s) standard errors, s being the share of the rows that the model has learned which are kept:
+what it knows of the others is lost then.
 """
 
 from collections.abc import Callable, Sequence
-from math import sqrt
+from math import isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from vwlite.training.nights.new_rows import NewRows
 from vwlite.training.nights.summary import SummaryTrainer, is_curved
 from vwlite.training.trainer import Job, Listener, Trainer
 from vwlite.training.trainers import trainer_of
+
+FADING = 0.8
 
 
 class Way:
@@ -47,10 +50,21 @@ def ways_of(rows: NewRows, make_job: Callable[[], Job], n: float) -> Sequence[Wa
     return [Way(rows, make_job), *([Way(rows, make_job, n)] if is_curved(make_job().resolved.settings) else [])]
 
 
-def best_way(found: Sequence[tuple[Way, Any]], again: Any, errors: float) -> Way | None:
-    """The way with the least loss. None: a model is trained again. found: of each way, the importances and losses of
-    the rows of the second half. again: the same of a model that was trained again, if there is one."""
-    way, rows = min(found, key=lambda one: mean_loss(one[1]), default=(None, None))
+def evidence(found: Sequence[tuple[Way, Any]], before: float) -> float:
+    """That for steps alone, where it is above 0. found: as of `best_way`. before: that of the runs before."""
+    if len(found) < 2:
+        return before
+    (_, steps), (_, fit) = found
+    weight, losses = total(np.ascontiguousarray(steps[:, 0])), (mean_loss(steps), mean_loss(fit))
+    if not all(map(isfinite, losses)):
+        return float(FADING * before + weight * (isfinite(losses[0]) - isfinite(losses[1])))
+    return float(FADING * before + weight * (losses[1] - losses[0]))
+
+
+def best_way(found: Sequence[tuple[Way, Any]], again: Any, errors: float, for_steps: float) -> Way | None:
+    """The better way. None: a model is trained again. found: of each way, the importances and losses of the rows of the
+    second half. again: the same of a model that was trained again, if there is one. for_steps: `evidence`."""
+    way, rows = found[-1 if for_steps < 0 else 0] if found else (None, None)
     return way if again is None or (way is not None and is_taken(rows, again, errors)) else None
 
 

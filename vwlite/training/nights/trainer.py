@@ -34,7 +34,7 @@ from vwlite.training.nights.forgetting import (
 )
 from vwlite.training.nights.keeping import RowKeeping
 from vwlite.training.nights.new_rows import NewRows, halves
-from vwlite.training.nights.new_rows_only import Way, best_way, ways_of
+from vwlite.training.nights.new_rows_only import Way, best_way, evidence, ways_of
 from vwlite.training.nights.source import RowSource
 from vwlite.training.trainer import Job, Listener, PassRow, Trainer
 from vwlite.training.trainers import source_of_kind, trainer_of
@@ -220,7 +220,8 @@ class NightTrainer(Trainer):
                     continue
         if self.stopped:
             return None
-        return best_way(found, again, keeping.errors) if found or again is not None else ways[0]
+        keeping.for_steps = evidence(found, keeping.for_steps)
+        return best_way(found, again, keeping.errors, keeping.for_steps) if found or again is not None else ways[0]
 
     def _trained_again(self, n: int) -> Trainer:
         """From the kept rows and the first n new ones."""
