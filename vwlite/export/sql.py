@@ -78,7 +78,7 @@ def sql(request: Request) -> Iterator[str]:
     """The statements, or the one over a table of the database. DataError if the model needs more than keys and values;
     UsageError for an invalid name."""
     if request.table is not None:
-        from vwlite.export.sql_effects import select  # not at the top: the other form needs no effects
+        from vwlite.export.sql_select import select  # not at the top: the other form needs no effects
 
         yield from select(request)
         return

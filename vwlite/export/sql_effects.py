@@ -9,13 +9,13 @@ The query has stages, each a part of its WITH clause:
     scores    the intercept plus all effects: CASE for levels, curves and small grids; other grids are tables, which are
               joined by places: for each cell the value at its first corner, and the differences to the others
 
+sql_arrays.py writes arrays instead, for PostgreSQL.
+
 Stages are MATERIALIZED, since SQLite and PostgreSQL otherwise put the text of each into the next, and evaluate it as
 often as it is named there.
 """
 
-import csv
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, log, prod, sqrt
@@ -23,11 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.errors import DataError, UsageError
-from vwlite.export import Request
-from vwlite.export.columns import Columns, Grid, NotByColumns, Slope, columns_of
-from vwlite.export.sql_cells import DIALECTS, Dialect, Reading, modulo, month_of
-from vwlite.export.sql_text import clipped, identifier, is_utf8, linked, literal, part_of, sigmoid
+from vwlite.export.columns import Columns, Grid, Slope
+from vwlite.export.sql_cells import Dialect, Reading, modulo, month_of
+from vwlite.export.sql_text import REFERENCE, clipped, identifier, is_utf8, linked, literal, part_of, sigmoid
 from vwlite.model.effects import Axis, LevelAxis, NumberAxis
 from vwlite.output.text import printable
 
@@ -35,56 +33,15 @@ LEVELS = 20  # that are written into the expression; more are a table
 CELLS = 80  # likewise, of all classes; SQLite searches tables that have more by an index, and scans smaller ones
 JOINS = 50  # of a SELECT; SQLite has 64 tables in one at most
 TERMS = 100  # of a sum; SQLite limits how deep an expression is, which is how many terms a sum has
-REFERENCE = "\0"  # around one of dbt: nothing else in a query has this character
 Values = np.ndarray[Any, Any]
 
 
-def select(request: Request) -> Iterator[str]:
-    """The query. DataError if SQL cannot evaluate the model; UsageError for an invalid name."""
-    assert request.table is not None
-    try:
-        columns = columns_of(request.linear, request.path)
-    except NotByColumns as e:
-        raise DataError(f"{request.path}: cannot be a SELECT over a table, because {e}; {_instead(request)}") from None
-    table, id = request.table
-    query = _Query(columns, DIALECTS[request.dialect], table_name(table), id)
-    yield from map(_with_reference, query.lines()) if _is_reference(table) else query.lines()
-
-
-def _instead(request: Request) -> str:
-    return "omit --table" if not request.model.columns else "use --to c or --to python"
-
-
-def table_name(name: str) -> str:
-    """The name of a table in SQL: `schema.table` by its parts, of which one in double quotes may have a dot; or, as it
-    is, what dbt replaces: {{ ref('customers') }}. UsageError if no database accepts it."""
-    if _is_reference(name):
-        return REFERENCE + name + REFERENCE
-    try:
-        return ".".join(map(identifier, next(csv.reader([name], delimiter=".", strict=True))))
-    except (csv.Error, StopIteration):
-        raise UsageError(f"--table {printable(name)}: expected a name, or names with dots between them") from None
-
-
-def _is_reference(name: str) -> bool:
-    """Whether it is one of dbt, which makes the query a template of Jinja."""
-    return re.fullmatch(r"\{\{.*\}\}", name) is not None
-
-
-def _with_reference(text: str) -> str:
-    """A template that renders to the text, with the references between REFERENCE as they are. In levels and names,
-    which are data, `{{`, `{%` and `{#` would be Jinja's, and it changes line ends."""
-    parts = text.split(REFERENCE)
-    parts[::2] = [re.sub(r"\{(?=[{%#\r])|\r", lambda found: f"{{{{ {found[0]!r} }}}}", part) for part in parts[::2]]
-    return "".join(parts)
-
-
-def _digits(x: float) -> str:
+def digits(x: float) -> str:
     """A value of an effect: a 32-bit float, or the sum of a few."""
     return f"{x:.9g}"
 
 
-def _minus(x: str, number: float) -> str:
+def minus(x: str, number: float) -> str:
     return f"({x} - {number!r})" if number >= 0 else f"({x} + {-number!r})"
 
 
@@ -110,7 +67,7 @@ class _Table:
             f"{f'LEAD({v}, {step}, 0.0) OVER (ORDER BY n)' if step else v} AS {v}_{c}"
             for v in names for c, step in enumerate(self.steps))
         differences = ", ".join(
-            f"CAST({' '.join(f'{sign} {v}_{d}' for d, sign in _signs(c))} AS DOUBLE PRECISION) AS {v}_{c}"
+            f"CAST({' '.join(f'{sign} {v}_{d}' for d, sign in signs(c))} AS DOUBLE PRECISION) AS {v}_{c}"
             for v in names for c in range(len(self.steps)))
         yield _rows(f"{self.name}_rows", "n", [*enumerate(np.concatenate(self.values))])
         yield (f"{self.name} AS MATERIALIZED (\nSELECT n, {differences}\n"
@@ -118,7 +75,7 @@ class _Table:
 
 
 @dataclass
-class _Term:
+class Term:
     """What is added to the score of each class. table: what is joined, if it is not of _Table; join: how."""
 
     name: str
@@ -127,7 +84,7 @@ class _Term:
     join: str = ""
 
 
-class _Query:
+class Query:
     def __init__(self, columns: Columns, dialect: Dialect, table: str, id: str) -> None:
         self.columns, self.dialect, self.linear = columns, dialect, columns.linear
         self.table, self.id, self.id_name = table, identifier(id), id
@@ -137,6 +94,7 @@ class _Query:
         self.cells = self.reading.cells
         self.axes: dict[int, Axis] = {}  # of grids, by their numbers
         self.tables: dict[tuple[int, ...], _Table] = {}  # by their steps: databases plan few faster
+        self.places: dict[tuple[Any, ...], str] = {}  # columns of sql_arrays.py, by cell and knots
 
     # --- stages --------------------------------------------------------------------------------------
 
@@ -174,8 +132,8 @@ class _Query:
             yield f"--     {name:12} {text}\n"
         yield from self.reading.comment()
         yield f"--\n-- It runs on {dialect}.\n"
-        if "PostgreSQL" in dialect:
-            yield "-- PostgreSQL compiles long expressions for many seconds: SET jit = off before it.\n"
+        if self.dialect.number == "" and not self.dialect.has_arrays:
+            yield "-- PostgreSQL compiles this for many seconds: use --dialect postgres, or SET jit = off before it.\n"
 
     def _results(self) -> Iterator[tuple[str, str]]:
         yield printable(self.id_name), f"the column {printable(self.id)} of the table"
@@ -196,7 +154,7 @@ class _Query:
         if self.columns.numbers:
             rounded = (f",\n  {self.dialect.rounded(cell)} AS {cell}_r"
                        for cell in (self.cells[name] for name in self.columns.numbers))
-            found.append(f"numbers AS (\nSELECT *{''.join(rounded)}\nFROM {before})")
+            found.append(self._numbers("".join(rounded), before))
             before = "numbers"
         columns, parts = "", ""
         for number, axis in self.axes.items():
@@ -205,12 +163,16 @@ class _Query:
                 whole = f"FLOOR(a{number})"
                 parts += f",\n  CAST({whole} AS INTEGER) AS i{number}, a{number} - {whole} AS u{number}"
             else:
-                columns += f",\n  {_code(axis, self.cells[axis.column])} AS i{number}"
+                columns += f",\n  {self._level(axis, self.cells[axis.column])} AS i{number}"
         if self.normalize in ("l2", "log"):
             columns += f",\n  {self._length()} AS length"
         name = "axes" if parts else "places"
         found.append(f"{name} AS MATERIALIZED (\nSELECT *{columns}\nFROM {before})")
         return [*found, f"places AS MATERIALIZED (\nSELECT *{parts}\nFROM axes)"] if parts else found
+
+    def _numbers(self, rounded: str, before: str) -> str:
+        """The stage of numbers as 32-bit floats."""
+        return f"numbers AS (\nSELECT *{rounded}\nFROM {before})"
 
     def _length(self) -> str:
         """The Euclidean length of a row's values."""
@@ -245,7 +207,7 @@ class _Query:
             yield (f"\nSELECT id AS {out}, {link} AS prediction, score{more}\n"
                    f"FROM (SELECT id, s1 AS score, {cut} AS p FROM scores) AS clipped\n")
             return
-        k, names = len(linear.classes), self._names()
+        k, names = len(linear.classes), _names_in_columns(linear.classes)
         whens = "".join(
             "\n  WHEN " + " AND ".join(f"s{i} >= s{j}" for j in range(i + 1, k + 1)) + f" THEN {{{i}}}"
             for i in range(1, k))
@@ -263,22 +225,14 @@ class _Query:
         yield (f"\nSELECT id AS {out}, CASE top{best} END AS prediction{shares}{scores}\n"
                f"FROM (SELECT *, {total} AS total FROM parts) AS summed\n")
 
-    def _names(self) -> list[str]:
-        """Those of the classes, as parts of names of columns, of which databases know no two by their case."""
-        found: list[str] = []
-        for i, name in enumerate(self.linear.classes):
-            name = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace").replace("\0", "\ufffd")
-            found.append(name if name.lower() not in map(str.lower, found) else f"{name}_{i + 1}")
-        return found
-
     # --- the score -----------------------------------------------------------------------------------
 
-    def _score(self, k: int, parts: Sequence[str], first: str, terms: Sequence[_Term]) -> str:
+    def _score(self, k: int, parts: Sequence[str], first: str, terms: Sequence[Term]) -> str:
         if self.normalize in ("l2", "log"):
             return f"{first} + COALESCE(({self._sum(parts, terms, k)}) / NULLIF(p.length, 0), 0)"
         return self._sum([first, *parts], terms, k)
 
-    def _sum(self, first: Sequence[str], terms: Sequence[_Term], k: int) -> str:
+    def _sum(self, first: Sequence[str], terms: Sequence[Term], k: int) -> str:
         """Each term in a line of its own, with its name."""
         named = [(text, "") for text in first] + [
             (term.expressions[k], f"  -- {printable(term.name)}") for term in terms if term.expressions[k]]
@@ -289,58 +243,59 @@ class _Query:
             texts.append("\n    ".join(lines) + "\n  ")
         return texts[0] if len(texts) == 1 else " + ".join(f"({text})" for text in texts)
 
-    def _slope(self, slope: Slope) -> _Term:
+    def _slope(self, slope: Slope) -> Term:
         """A number without a curve."""
         x = self._value(self.columns.numbers[slope.number])
-        return _Term(slope.name, [f"COALESCE({_digits(w)} * {x}, 0)" if w else "" for w in slope.weight])
+        return Term(slope.name, [f"COALESCE({digits(w)} * {x}, 0)" if w else "" for w in slope.weight])
 
-    def _effect(self, grid: Grid) -> _Term:
+    def _effect(self, grid: Grid) -> Term:
         axes = [self.columns.axes[i] for i in grid.axes]
         values = grid.values * self._one()
         if len(axes) == 1 and isinstance(axes[0], NumberAxis) and (self.classes == 1 or values.size <= CELLS):
-            return _Term(grid.name, [self._curve(axes[0], values[:, k]) for k in range(self.classes)])
+            return Term(grid.name, [self._curve(axes[0], values[:, k]) for k in range(self.classes)])
         if len(axes) == 1 and isinstance(axes[0], LevelAxis) and not axes[0].part:
-            return self._levels(grid.name, axes[0], values)
+            return self._levels(grid, axes[0], values)
         return self._grid(grid, axes, values)
 
-    def _levels(self, name: str, axis: LevelAxis, values: Values) -> _Term:
+    def _levels(self, grid: Grid, axis: LevelAxis, values: Values) -> Term:
         cell, (*_, rest, missing) = self.cells[axis.column], values
         named = [(level, v) for level, v in zip(axis.levels, values, strict=False)
                  if (v != rest).any() and is_utf8(level)]
-        ends = [_digits(r) if r == m else f"CASE WHEN {cell} IS NULL THEN {_digits(m)} ELSE {_digits(r)} END"
+        ends = [digits(r) if r == m else f"CASE WHEN {cell} IS NULL THEN {digits(m)} ELSE {digits(r)} END"
                 for r, m in zip(rest, missing, strict=True)]
         if len(named) <= LEVELS:
-            whens = ["".join(f" WHEN {literal(level)} THEN {_digits(v[k])}" for level, v in named)
+            whens = ["".join(f" WHEN {literal(level)} THEN {digits(v[k])}" for level, v in named)
                      for k in range(self.classes)]
-            return _Term(name, [f"CASE {cell}{when} ELSE {end} END" if when else ("" if end == "0" else end)
+            return Term(grid.name, [f"CASE {cell}{when} ELSE {end} END" if when else ("" if end == "0" else end)
                                 for when, end in zip(whens, ends, strict=True)])
         table = f"w{cell[1:]}"
-        return _Term(
-            name, [f"COALESCE({table}.v{k + 1}, {end})" for k, end in enumerate(ends)],
+        return Term(
+            grid.name, [f"COALESCE({table}.v{k + 1}, {end})" for k, end in enumerate(ends)],
             _rows(table, "word", [(literal(level), v) for level, v in named]),
             f"\nLEFT JOIN {table} ON {table}.word = p.{cell}")
 
-    def _grid(self, grid: Grid, axes: Sequence[Axis], values: Values) -> _Term:
+    def _grid(self, grid: Grid, axes: Sequence[Axis], values: Values) -> Term:
         """By cells, which are linear in each number: the value at the knots below, plus differences."""
         strides = [prod(axis.size for axis in axes[i + 1 :]) for i in range(len(axes))]
         numbers = [i for i, axis in enumerate(axes) if isinstance(axis, NumberAxis)]
         steps = [sum(strides[i] for k, i in enumerate(numbers) if c >> k & 1) for c in range(1 << len(numbers))]
         weights = [f"p.u{grid.axes[i]}" for i in numbers]
-        cell, values = self._cell(grid, axes), values.reshape(-1, self.classes)
+        return self._cells(grid, self._cell(grid, axes), values.reshape(-1, self.classes), steps, weights)
+
+    def _cells(self, grid: Grid, cell: str, values: Values, steps: list[int], weights: list[str]) -> Term:
+        """values: [cells, classes]. steps: from a cell to its corners. weights: of the numbers."""
         if values.size <= CELLS:
-            corners = [np.concatenate([values[step:], np.zeros_like(values[:step])]) for step in steps]
-            differences = [np.sum([float(f"{sign}1") * corners[d] for d, sign in _signs(c)], axis=0)
-                           for c in range(len(steps))]
-            return _Term(grid.name, [
+            differences = differences_of(values, steps)
+            return Term(grid.name, [
                 f"CASE {cell}" + "".join(
-                    f" WHEN {i} THEN {_interpolated([_digits(d[i, k]) for d in differences], weights)}"
+                    f" WHEN {i} THEN {interpolated([digits(d[i, k]) for d in differences], weights)}"
                     for i in range(len(values)))
                 + " ELSE 0.0 END" for k in range(self.classes)])
         table = self.tables.setdefault(tuple(steps), _Table(f"cells{len(self.tables) + 1}", steps, []))
         first, name = table.add(values), f"g{'_'.join(map(str, grid.axes))}"
-        expressions = [_interpolated([f"{name}.{v}_{c}" for c in range(len(steps))], weights)
+        expressions = [interpolated([f"{name}.{v}_{c}" for c in range(len(steps))], weights)
                        for v in _names_of(self.classes)]
-        return _Term(grid.name, expressions,
+        return Term(grid.name, expressions,
                      join=f"\nLEFT JOIN {table.name} {name} ON {name}.n = {cell}" + (f" + {first}" if first else ""))
 
     def _cell(self, grid: Grid, axes: Sequence[Axis]) -> str:
@@ -355,23 +310,59 @@ class _Query:
     # --- curves --------------------------------------------------------------------------------------
 
     def _curve(self, axis: NumberAxis, values: Values) -> str:
-        x, knots = self.cells[axis.column], _knots(axis)
+        x, knots = self.cells[axis.column], knots_of(axis)
         pieces = [(b, _line(f"p.{x}_r", a, va, (vb - va) / (b - a)))
                   for (a, b), (va, vb) in zip(pairwise(knots), pairwise(values), strict=False)]
-        first = [(knots[0], _digits(values[0]))] if pieces else []
-        cases = _cases(f"p.{x}", [*first, *pieces], _digits(values[len(knots) - 1]))
-        return f"CASE WHEN p.{x} IS NULL THEN {_digits(values[-1])} ELSE {cases} END"
+        first = [(knots[0], digits(values[0]))] if pieces else []
+        cases = _cases(f"p.{x}", [*first, *pieces], digits(values[len(knots) - 1]))
+        return f"CASE WHEN p.{x} IS NULL THEN {digits(values[-1])} ELSE {cases} END"
 
     def _place(self, axis: NumberAxis) -> str:
         """The knot below plus how far the next one is behind it; if missing, how many knots there are."""
-        x, knots = self.cells[axis.column], _knots(axis)
-        pieces = [(b, f"{i} + {_minus(f'{x}_r', a)} / {b - a!r}") for i, (a, b) in enumerate(pairwise(knots))]
+        x, knots = self.cells[axis.column], knots_of(axis)
+        pieces = [(b, f"{i} + {minus(f'{x}_r', a)} / {b - a!r}") for i, (a, b) in enumerate(pairwise(knots))]
         first = [(knots[0], "0")] if pieces else []
         return (f"CASE WHEN {x} IS NULL THEN {len(knots)} "
                 f"ELSE {_cases(x, [*first, *pieces], str(len(knots) - 1))} END")
 
+    # --- levels --------------------------------------------------------------------------------------
 
-def _knots(axis: NumberAxis) -> list[float]:
+    def _level(self, axis: LevelAxis, cell: str) -> str:
+        """The place of a level."""
+        count = len(axis.levels)
+        if axis.part:
+            number, first = {
+                "hour": (f"{cell}_hour", 0), "weekday": (modulo(f"({cell}_week + 719162)", 7), 1),
+                "month": (month_of(f"{cell}_day"), 1),
+            }[axis.part]
+            whens = "".join(f" WHEN {int(level) - first} THEN {i}" for i, level in enumerate(axis.levels))
+            return f"CASE CAST({number} AS INTEGER){whens} ELSE {count + 1} END"
+        unknown = axis.place_of_unknown
+        rest = f"CASE WHEN {cell} IS NULL THEN {count + 1} ELSE {unknown} END" if unknown <= count else str(unknown)
+        return self._word(cell, {word: i for word, i in axis.places.items() if is_utf8(word)}, rest)
+
+    def _word(self, cell: str, places: Mapping[str, int], rest: str) -> str:
+        """The place of a word; rest: that of all others."""
+        whens = "".join(f" WHEN {literal(word)} THEN {i}" for word, i in places.items())
+        return f"CASE {cell}{whens} ELSE {rest} END" if whens else rest
+
+
+def _names_in_columns(classes: Sequence[str]) -> list[str]:
+    """Classes as parts of names of columns, of which databases know no two by their case."""
+    found: list[str] = []
+    for i, name in enumerate(classes):
+        name = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace").replace("\0", "\ufffd")
+        found.append(name if name.lower() not in map(str.lower, found) else f"{name}_{i + 1}")
+    return found
+
+
+def differences_of(values: Values, steps: Sequence[int]) -> list[Values]:
+    """For each cell the value at its first corner, and the differences to the others, [cells, classes] each."""
+    corners = [np.concatenate([values[step:], np.zeros_like(values[:step])]) for step in steps]
+    return [np.sum([float(f"{sign}1") * corners[d] for d, sign in signs(c)], axis=0) for c in range(len(steps))]
+
+
+def knots_of(axis: NumberAxis) -> list[float]:
     """As 32-bit floats: so a number is on the same side of a knot before it is rounded to one and after."""
     return list(dict.fromkeys(np.float32(x).item() for x in axis.knots))
 
@@ -390,19 +381,19 @@ def _cases(x: str, pieces: Sequence[tuple[float, str]], last: str) -> str:
 
 
 def _line(x: str, knot: float, value: float, slope: float) -> str:
-    return f"{_digits(value)} + {_minus(x, knot)} * {_digits(slope)}" if slope else _digits(value)
+    return f"{digits(value)} + {minus(x, knot)} * {digits(slope)}" if slope else digits(value)
 
 
-def _interpolated(differences: Sequence[str], weights: Sequence[str]) -> str:
+def interpolated(differences: Sequence[str], weights: Sequence[str]) -> str:
     """Multilinear interpolation. Differences are numbered by the axes that they have, the first axis as bit 0."""
     if not weights:
         return differences[0]
     half = len(differences) // 2
-    low, high = (_interpolated(some, weights[:-1]) for some in (differences[:half], differences[half:]))
+    low, high = (interpolated(some, weights[:-1]) for some in (differences[:half], differences[half:]))
     return low if high == "0" else f"({low} + {weights[-1]} * {high})"
 
 
-def _signs(c: int) -> Iterator[tuple[int, str]]:
+def signs(c: int) -> Iterator[tuple[int, str]]:
     """The difference of differences along some axes: its corners, each with a sign."""
     for d in range(c + 1):
         if d & c == d:
@@ -417,21 +408,5 @@ def _names_of(classes: int) -> list[str]:
 def _rows(table: str, key: str, rows: Sequence[tuple[object, Values]]) -> str:
     """A table with a row for each key, which has a value for each class."""
     names = ", ".join([key, *_names_of(len(rows[0][1]))])
-    lines = (f"({at}, {', '.join(map(_digits, values))})" for at, values in rows)
+    lines = (f"({at}, {', '.join(map(digits, values))})" for at, values in rows)
     return f"{table}({names}) AS (VALUES\n" + ",\n".join(lines) + ")"
-
-
-def _code(axis: LevelAxis, cell: str) -> str:
-    """The number of a level."""
-    count = len(axis.levels)
-    if axis.part:
-        number, first = {
-            "hour": (f"{cell}_hour", 0), "weekday": (modulo(f"({cell}_week + 719162)", 7), 1),
-            "month": (month_of(f"{cell}_day"), 1),
-        }[axis.part]
-        whens = "".join(f" WHEN {int(level) - first} THEN {i}" for i, level in enumerate(axis.levels))
-        return f"CASE CAST({number} AS INTEGER){whens} ELSE {count + 1} END"
-    whens = "".join(f" WHEN {literal(word)} THEN {i}" for word, i in axis.places.items() if is_utf8(word))
-    unknown = axis.place_of_unknown
-    end = f"CASE WHEN {cell} IS NULL THEN {count + 1} ELSE {unknown} END" if unknown <= count else str(unknown)
-    return f"CASE {cell}{whens} ELSE {end} END" if whens else end

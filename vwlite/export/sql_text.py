@@ -4,6 +4,7 @@ from vwlite.errors import UsageError
 from vwlite.export.linear import Linear
 from vwlite.output.text import printable
 
+REFERENCE = "\0"  # around one of dbt: nothing else in a query has this character
 # 1 / (1 + exp(-p)), without overflow in exp(), which is an error in some databases.
 _SIGMOID = "(CASE WHEN {p} < -700 THEN 0.0 WHEN {p} > 700 THEN 1.0 ELSE 1.0 / (1.0 + EXP(-({p}))) END)"
 _FUNCTIONS = {"identity": "{p}", "sigmoid": "{times}" + _SIGMOID, "exp": "EXP({p})"}
