@@ -1,6 +1,7 @@
 """`vwlite train --algorithm auto`"""
 
 import json
+import re
 from array import array
 from dataclasses import replace
 from pathlib import Path
@@ -714,6 +715,23 @@ def test_a_model_is_continued_by_gd(vwlite, data, tmp_path):
     before, after = (loss_on(vwlite, tmp_path / name, test) for name in "mn")
     assert after < before
     assert model_of(tmp_path / "n").algorithm == "gd"
+
+
+def test_the_summary_says_one_loss(vwlite, tmp_path):
+    """Of predictions clipped to the range of the labels: a row beyond all others is predicted far outside of it."""
+    rng = np.random.default_rng(3)
+    x, z = rng.standard_t(1.5, 400), rng.uniform(0, 1, 400)
+    y = np.minimum(rng.poisson(np.exp(np.clip(x, -2, 2) + z)), 6)
+    rows = "".join(f"{a:.5g},{b:.4f},{c}\n" for a, b, c in zip(x, z, y, strict=True))
+    (tmp_path / "d.csv").write_text("x,z,y\n" + rows)
+    said = vwlite("train", tmp_path / "d.csv", "--label", "y", "--loss", "squared", "--derive", "none", "-m",
+                  tmp_path / "m").err
+    (first, baseline), (chosen, other) = (re.findall(f"(?m){line}", said)[0] for line in (
+        r"^squared loss (\S+) on rows not learned; best constant (\S+),",
+        r"^chosen = .*; out-of-fold squared loss (\S+), baseline (\S+)$"))
+    average, third = re.findall(r"(?m)^out-of-fold average loss = (\S+) \(baseline (\S+)\)$", said)[0]
+    assert first == chosen == f"{float(average):.4f}" and baseline == other == f"{float(third):.4f}"
+    assert model_of(tmp_path / "m").chosen["loss"] > 2 * float(first)  # before clipping
 
 
 def test_the_choice_is_in_the_model_and_the_report(vwlite, data, tmp_path):

@@ -16,12 +16,11 @@ def result(settings: Settings, measures: dict[str, Result], rows: str) -> str:
 
     measures: as `Trainer.measures` has them. rows: which they are of.
     """
-    key = "log_loss" if "log_loss" in measures else "average_loss"
-    found = measures.get(key, Result(key, None))
-    loss, baseline = found.value, found.baseline
-    if loss is None or not math.isfinite(loss):
+    found = judging(measures)
+    if found is None:
         return ""
-    said = f"{settings.outputs.called if key == 'average_loss' else found.label} {shown(loss)} {rows}"
+    loss, baseline = found.value, found.baseline
+    said = f"{name_of(settings, found)} {shown(loss)} {rows}"
     if baseline is None or not math.isfinite(baseline):
         return said
     gain = 100 * (1 - loss / baseline) if baseline else 0.0
@@ -29,6 +28,16 @@ def result(settings: Settings, measures: dict[str, Result], rows: str) -> str:
         return f"{said}; best constant {shown(baseline)}, {gain:.1f} % better"
     compared = f"{-gain:.1f} % worse" if is_worse(loss, baseline) else "no better"
     return f"{said}; {compared} than the best constant, {shown(baseline)}"
+
+
+def judging(measures: dict[str, Result]) -> Result | None:
+    """The measure that judges the model: the log loss of classes, else the average loss. None if it is not finite."""
+    found = measures.get("log_loss") or measures.get("average_loss")
+    return found if found is not None and found.value is not None and math.isfinite(found.value) else None
+
+
+def name_of(settings: Settings, judging: Result) -> str:
+    return settings.outputs.called if judging.key == "average_loss" else judging._replace(where="").label
 
 
 def normalization(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from vwlite.algorithms.losses import called
 from vwlite.digest import blake2b
 from vwlite.model.header import in_json
-from vwlite.output.results import WHERE
+from vwlite.output.results import WHERE, Result
 from vwlite.output.text import shown
 from vwlite.training.auto.auto_data import AutoData
 from vwlite.training.auto.data_trainer import FEW
@@ -49,11 +49,14 @@ class Description:
             {"offsets": list(result.offsets)} if result.offsets else {}) | (
             {"mean of models with": dict(self._features.mean)} if self._features.mean else {})
 
-    def in_words(self) -> str:
-        """The choice as a sentence, with its loss and that of the best constant."""
+    def in_words(self, judging: Result | None) -> str:
+        """The choice as a sentence, with its loss and that of the best constant: those of the summary, if it has them,
+        else those of the race."""
         if self.best is None or self.best.best is None:
             return INTERCEPT
         loss, baseline = (x * self._data.labels_as.loss_scale for x in (self.best.best.loss, self._data.baseline))
+        if judging is not None and judging.baseline is not None:
+            loss, baseline = judging.value, judging.baseline
         return f"{', '.join(self.how())}; {self._loss_is} {shown(loss)}, baseline {shown(baseline)}"
 
     @property

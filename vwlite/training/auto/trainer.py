@@ -8,6 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakMethod
 
+from vwlite.algorithms.losses import called
+from vwlite.algorithms.settings import Settings
 from vwlite.core.auto.given import GivenPredictions
 from vwlite.core.data.batch import Batch
 from vwlite.errors import UsageError
@@ -29,6 +31,7 @@ from vwlite.training.auto.race import SAMPLED, Outcome, Race, Setup
 from vwlite.training.auto.reading import is_large
 from vwlite.training.auto.stream import Stream
 from vwlite.training.trainer import Job
+from vwlite.training.verdict import judging, name_of
 
 if TYPE_CHECKING:
     from vwlite.model import Model
@@ -285,7 +288,8 @@ class AutoTrainer(DataTrainer):
             found += [Result("derived", self.data.settings.derived.summary()),
                       Result("loss_without_derived_features", features.without)]
         if self.outcome.best is not None or self.data.summary.examples:
-            found.append(Result("chosen", self.description.in_words()))
+            measures = self.measures(self.held_tally or self.learner.progressive)
+            found.append(Result("chosen", self.description.in_words(_of_the_race(measures, self.settings))))
         return found + [r for r in others if r.key != "passes_used"]
 
     def about_model(self) -> Iterator[str]:
@@ -301,6 +305,13 @@ class AutoTrainer(DataTrainer):
     def _doubts(self) -> Iterator[str]:
         yield from self.description.doubts()
         yield from super()._doubts()
+
+
+def _of_the_race(measures: dict[str, Result], settings: Settings) -> Result | None:
+    """The measure of the summary that has the loss of the race, of predictions clipped to the range of the labels; None
+    if it has another loss, as that of classes whose loss is not logistic."""
+    found = judging(measures)
+    return found if found is not None and name_of(settings, found).startswith(called(settings.loss)) else None
 
 
 def line_after(batch: Batch, examples: int) -> int | None:
