@@ -15,6 +15,7 @@ from sets import SETS
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.text.parser import Parser
+from vwlite.export import EXPORTS
 from vwlite.model import read_model
 
 ROOT = Path(__file__).parents[2]
@@ -305,6 +306,9 @@ def test_exports_predict_what_the_model_does_on_real_data(vwlite, tmp_path, monk
         (["import", "tsv"], 2, "Missing option"),
         (["import", "tsv", "-m", "tsv"], 2, "which it would overwrite"),
         (["import", "tsv", "-m", "no/n"], 73, "no/n"),
+        (["export", "m", "--to", "vw"], 2, "--to vw writes a binary file: give its name to --output"),
+        (["export", "m", "--to", "onnx"], 2, "--to onnx writes a binary file"),
+        (["export", "m", "--to", "mlflow"], 2, "--to mlflow writes a folder, which standard output is not"),
         (["export", "m", "--to", "xml", "-o", "o"], 2, "'xml' is not one of"),
         (["export", "m", "--to", "c", "-o", "m"], 2, "which it would overwrite"),
         (["export", "none", "--to", "c", "-o", "o"], 66, "none: No such file"),
@@ -318,7 +322,18 @@ def test_what_export_and_import_refuse(vwlite, tiny, arguments, code, said):
     assert {path.name: path.read_bytes() for path in tiny.iterdir()} == before
 
 
-@pytest.mark.parametrize("kind", ["tsv", "json", "sql", "c", "python"])
+TEXTS = ["tsv", "json", "sql", "c", "python"]
+
+
+def test_texts_go_to_standard_output(vwlite, tiny):
+    assert [kind for kind, row in EXPORTS.items() if row.is_text and not row.is_folder] == TEXTS
+    for kind in TEXTS:
+        vwlite("export", "m", "--to", kind, "-o", "stdout")  # programs name their file
+        assert vwlite("export", "m", "--to", kind).out == Path("stdout").read_text()
+        assert vwlite("export", "m", "--to", kind, "-o", "-").out == Path("stdout").read_text()
+
+
+@pytest.mark.parametrize("kind", TEXTS)
 def test_a_full_disk_leaves_what_was_there(tiny, kind):
     Path("out").write_text("before")
     done = shell(f"ulimit -f 0; vwlite export m --to {kind} -o out; echo $?")

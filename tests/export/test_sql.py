@@ -430,6 +430,13 @@ def test_a_query_says_where_it_runs(vwlite, tmp_path, monkeypatch, dialect):
     assert runs == ({"sqlite", "duckdb", "postgres"} if dialect == "any" else {dialect})
 
 
+def test_the_database_may_be_named_in_full(vwlite, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    small(vwlite)
+    found = {exported(vwlite, *NAMES, "--dialect", name) for name in ("postgres", "postgresql")}
+    assert len(found) == 1
+
+
 @pytest.mark.parametrize(
     ("options", "typed", "code", "why"),
     [

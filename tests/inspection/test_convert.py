@@ -62,6 +62,23 @@ def test_columns_without_a_name_and_without_a_cell_are_none(vwlite, at):
     assert vwlite("convert", "a.csv", *typed, "--drop", "", "--quiet").out == "1 |t x\n"
 
 
+@pytest.mark.parametrize(("labels", "said"), [
+    ("0 1", "as in DATA, 0 and 1: "), ("no yes", "as in DATA, no and yes: "),
+    ("a'b x|y", "as in DATA, a'b and x%7Cy: "),
+    ("-1 1", ""), ("1 2 3", ""), ("1", ""), ("1 -1 ", ""), ("0.5 0.25 0.125", ""),
+])
+def test_labels_that_the_logistic_loss_of_vw_does_not_take_are_named(vwlite, at, labels, said):
+    Path("a.csv").write_text("y,a\n" + "".join(f"{label},x\n" for label in labels.split(" ")))
+    found = vwlite("convert", "a.csv", "--label", "y")
+    assert [line.split(" |")[0] for line in found.out.splitlines() if line[0] != "|"] == [
+        label.replace("|", "%7C") for label in labels.split()]
+    note = f"note: labels are written {said}vwlite reads them, but Vowpal Wabbit's logistic loss needs -1 and 1"
+    assert (note in found.err) == bool(said) and ("labels are written" in found.err) == bool(said)
+    assert "labels are written" not in vwlite("convert", "a.csv", "--label", "y", "--quiet").err
+    Path("a.vw").write_text("0 |a x\n1 |a y\n")
+    assert "labels are written" not in vwlite("convert", "a.vw").err  # as they were
+
+
 def test_a_bar_between_cells_is_guessed_in_words(vwlite, at):
     for name, given in (("a.csv", []), ("a", ["--format", "csv"])):
         Path(name).write_text("size|age|sold\n1.5|30|1\n2.5|40|0\n")

@@ -1,8 +1,8 @@
 """Models in other formats: tables of weights, and programs that predict. A format is a row of EXPORTS.
 
     tables.py    tsv and json, which `vwlite import` reads back
-    sql.py       a table and the queries over it; sql_effects.py: one query over a table of columns, whose
-                 cells sql_cells.py reads
+    sql.py       a table and the queries over it; sql_select.py: one query over a table of columns, whose
+                 cells sql_cells.py reads, and effects sql_effects.py adds up, or sql_arrays.py
     c.py         a header, from templates/predict_columns.h or predict.h
     python.py    a program, from templates/predict_columns.py.txt or predict.py.txt
     onnx.py      a graph of ONNX
@@ -53,6 +53,7 @@ class Export:
     module: str
     function: str  # in the module, from a Request to the content of the file
     is_folder: bool = False  # what the function writes, from a Request and a path
+    is_text: bool = True
 
     def content(self, request: Request) -> "bytes | Iterator[str]":
         found: bytes | Iterator[str] = getattr(import_module(self.module), self.function)(request)
@@ -63,7 +64,7 @@ class Export:
 
 
 EXPORTS = {
-    "vw": Export("a model of Vowpal Wabbit", "vwlite.export.vw", "vw"),
+    "vw": Export("a model of Vowpal Wabbit", "vwlite.export.vw", "vw", is_text=False),
     "tsv": Export("a table of index, weight and names; `vwlite import` reads it", "vwlite.export.tables", "tsv"),
     "json": Export("the same as one object", "vwlite.export.tables", "json_text"),
     "sql": Export("one SELECT over --table; without it, tables and queries over features", "vwlite.export.sql", "sql"),
@@ -72,7 +73,8 @@ EXPORTS = {
         "a program that reads CSV, or lines, and prints predictions, of the standard library alone",
         "vwlite.export.python", "python",
     ),
-    "onnx": Export("a model of a table, for runtimes of ONNX; needs the package onnx", "vwlite.export.onnx", "onnx"),
+    "onnx": Export("a model of a table, for runtimes of ONNX; needs the package onnx", "vwlite.export.onnx", "onnx",
+                   is_text=False),
     "mlflow": Export(
         "a folder that MLflow loads and serves; needs the package mlflow-skinny", "vwlite.export.mlflow", "mlflow",
         is_folder=True,

@@ -27,9 +27,9 @@ Names of features are in all but the first, as far as MODEL has some. `vwlite he
 
     model: str = argument("", "model", type=PATH, required=True, reads="the input model")
     kind: str = option("", "--to", "kind", type=Choice(list(EXPORTS)), required=True, help="The format to write.")
-    output: str = option(
-        "", "-o", "--output", type=PATH, required=True, writes=True, stdout=True,
-        help="The file to write; - is standard output. For mlflow a folder, new or empty.",
+    output: str | None = option(
+        None, "-o", "--output", type=PATH, writes=True, stdout=True,
+        help="The file to write; for mlflow a folder, new or empty. Without it, texts are written to standard output.",
     )
     table: str | None = option(
         None, "--table", type=click.STRING, metavar="NAME",
@@ -40,7 +40,7 @@ Names of features are in all but the first, as far as MODEL has some. `vwlite he
         help="sql: the column of --table that identifies a row.",
     )
     dialect: str | None = option(
-        None, "--dialect", type=Choice(list(DIALECTS)),
+        None, "--dialect", type=Choice(list(DIALECTS), other={"postgresql": "postgres"}),
         help="sql: the database that runs the SELECT over --table. Without it, it is for all of them.",
     )
 

@@ -11,7 +11,9 @@ from vwlite.output.folder import new_folder
 from vwlite.runs.frame import RunFrame
 
 
-def export(model: str, kind: str, output: str, table: str | None, id_column: str | None, dialect: str | None) -> int:
+def export(
+    model: str, kind: str, output: str | None, table: str | None, id_column: str | None, dialect: str | None
+) -> int:
     """Run `vwlite export`; the exit code."""
     typed = {"--table": table, "--id": id_column, "--dialect": dialect}
     for name, value in typed.items():
@@ -22,9 +24,11 @@ def export(model: str, kind: str, output: str, table: str | None, id_column: str
     if dialect is not None and table is None:
         raise UsageError("--dialect is for --table: without it, the statements run in all databases")
     is_folder = EXPORTS[kind].is_folder
-    if is_folder and output == "-":
+    if is_folder and output in (None, "-"):
         raise UsageError(f"--to {kind} writes a folder, which standard output is not: give its name to --output")
-    output = "/dev/stdout" if output == "-" else output
+    if output is None and not EXPORTS[kind].is_text:
+        raise UsageError(f"--to {kind} writes a binary file: give its name to --output (- is standard output)")
+    output = "/dev/stdout" if output in (None, "-") else output
     check_apart({"--output": output}, [(model, "the input model")])
     found = read_model(model)
     found.settings.outputs.check_one(f"vwlite export --to {kind}", model)

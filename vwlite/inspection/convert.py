@@ -1,5 +1,7 @@
 """A run of `vwlite convert`: every line of the input as equivalent VW text."""
 
+from typing import TYPE_CHECKING
+
 from vwlite.core.data.class_names import ClassNames
 from vwlite.input.parsing import ParseOptions
 from vwlite.input.pipeline import parsed_batches
@@ -9,9 +11,22 @@ from vwlite.inspection.commands import ConvertOptions
 from vwlite.inspection.derived_text import DerivedText
 from vwlite.model import read_model
 from vwlite.model.absent import applied_schema
+from vwlite.output.text import printable
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.plan import planned
 from vwlite.runs.run import BadLines, Sink, say
+
+if TYPE_CHECKING:
+    from vwlite.output.atomic import Buffer
+
+_SIGNS = {b"-1", b"1", b"+1"}
+_LOOKED_AT = 1 << 14  # bytes of a batch
+
+
+def labels_in(text: "Buffer") -> set[bytes]:
+    """The labels of the first lines of a batch of VW text."""
+    lines = bytes(memoryview(text)[:_LOOKED_AT]).split(b"\n")[:-1]
+    return {line[: line.index(b" ")] for line in lines if b" " in line and line[:1] not in (b"|", b"'", b" ")}
 
 
 def convert(o: ConvertOptions) -> int:
@@ -30,13 +45,16 @@ def convert(o: ConvertOptions) -> int:
         format=o.format, skip=o.on_error == "skip", class_names=ClassNames(1), lenient_labels=True, table=table
     )
     with RunFrame("convert", o) as frame:
-        bad, out, escaped = BadLines(frame, **o.of_bad_lines), Sink("-", frame), 0
+        bad, out, escaped, labels = BadLines(frame, **o.of_bad_lines), Sink("-", frame), 0, set[bytes]()
+        is_table = o.label is not None or bool(model and model.columns)
         more = DerivedText(model, derived) if model is not None and derived is not None else None
         batches = parsed_batches(o.data, parse, stop=frame.stopped, threads=o.threads)
         for parsed in frame.enter_context(batches):
             out.write(more.of(parsed.text) if more is not None else parsed.text)
             bad.take(parsed.bad)
             escaped += parsed.escaped
+            if is_table and len(labels) <= 2:
+                labels |= labels_in(parsed.text)
             if frame.signal is not None:
                 break
         bad.finish()
@@ -45,4 +63,8 @@ def convert(o: ConvertOptions) -> int:
             say(f"note: {found} blanks, ':' or '|', which VW text cannot hold: they are written with "
                 "%20, %3A, %7C; a model of this text has other hashes for these features, and other names of such "
                 "classes, than a model of the table")
+        if len(labels) == 2 and not labels <= _SIGNS and not o.quiet:
+            found = " and ".join(printable(label.decode("utf-8", "replace")) for label in sorted(labels))
+            say(f"note: labels are written as in DATA, {found}: vwlite reads them, but Vowpal Wabbit's logistic loss "
+                "needs -1 and 1 in their place")
         return frame.code()

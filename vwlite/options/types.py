@@ -22,15 +22,19 @@ _COMPARED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operat
 
 class Choice(click.Choice):  # type: ignore[type-arg]  # click 8.1 has no Choice[str]
     """One of some words; the error names the one that was probably meant. number: the option for a number. ended: words
-    of earlier versions, and what to tell who gives them."""
+    of earlier versions, and what to tell who gives them. other: other words for some of them."""
 
-    def __init__(self, choices: Sequence[str], number: str = "", ended: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, choices: Sequence[str], number: str = "", ended: dict[str, str] | None = None,
+        other: dict[str, str] | None = None,
+    ) -> None:
         super().__init__(choices)
-        self.number, self.ended = number, ended or {}
+        self.number, self.ended, self.other = number, ended or {}, other or {}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value in self.ended:
             self.fail(self.ended[value], param, ctx)
+        value = self.other.get(value, value)
         if value not in self.choices:
             from vwlite.options.nearest import did_you_mean
 
