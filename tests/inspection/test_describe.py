@@ -3,11 +3,16 @@
 import gzip
 import io
 import json
+import math
+import random
+import re
 import shlex
+import struct
 import subprocess
 import time
 from pathlib import Path
 
+import mmh3
 import numpy as np
 import pytest
 from running import shell, standard_input, start
@@ -180,6 +185,53 @@ def test_many_values_are_estimated_in_bounded_memory():
     assert values.distinct == pytest.approx(n, rel=0.15)
     assert values.repeated == pytest.approx(12 * 1500, rel=0.3)
     assert values.items()[0] == (b"often", 12 * 500)
+
+
+NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def counted_one_by_one(batches, missing, most):
+    """What Values defines, of cells that are bytes: level, what is counted, padded, extremes and sum."""
+    kept, level, top, padded, total, numbers, words = {}, 0, None, False, 0, [], 0
+
+    def stays(value):
+        data = value if isinstance(value, bytes) else struct.pack("d", value)
+        return mmh3.hash(data, signed=False) % 2**level == 0 or value == top
+
+    for cells in batches:
+        for cell in cells:
+            value = cell.strip(b" \t\r\n")
+            if NUMBER.fullmatch(value):
+                padded = padded or (value[:1] == b"0" and value[1:2].isdigit())
+                value = float(value) if math.isfinite(float(value)) else value
+            if value == b"" or value in missing:
+                continue
+            total, words = total + 1, words + isinstance(value, bytes)
+            numbers += [] if isinstance(value, bytes) else [value]
+            if stays(value):
+                kept[value] = kept.get(value, 0) + 1
+        while len(kept) > most:
+            level, top = level + 1, max(kept, key=kept.get)
+            kept = {value: n for value, n in kept.items() if stays(value)}
+    return level, kept, padded, total, words, min(numbers, default=math.inf), max(numbers, default=-math.inf), numbers
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_cells_are_counted_as_one_by_one(seed):
+    """Also where whole batches are numbers, or all but the missing ones."""
+    chance = random.Random(seed)
+    odd = [[], [b"007", b"1e3", b"+1", b"1.0", b"1", b"0.0", b"0"], [b"x", b" 5 ", b"1e999", b"nan", b"1_0"],
+           [b"", b"NA", b"-999.0", b"-999"], [b"1.", b".5", b"-", b"."]]
+    missing = chance.choice([(), {b"NA", b"-999", -999.0}])
+    batches = [[b"%.3f" % chance.gauss(0, 100) if chance.random() < 0.7 else b"%d" % chance.randint(0, 40)
+                for _ in range(200)] + chance.choice(odd) + chance.choice(odd) for _ in range(6)]
+    found = Values(chance.choice([8, 50, 10000]))
+    for batch in batches:
+        found.add(batch, missing, as_words=False)
+    level, kept, padded, total, words, low, high, numbers = counted_one_by_one(batches, missing, found._most)
+    assert (found.level, dict(found.items()), found.padded) == (level, kept, padded)
+    assert (found.total, found.words, found.low, found.high) == (total, words, low, high)
+    assert found.sum == pytest.approx(math.fsum(numbers), rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(40))

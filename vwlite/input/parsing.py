@@ -87,6 +87,9 @@ class SourceText:
         """The text of rows of the batch, without line ends."""
         import numpy as np  # not at the top: few runs want lines back
 
+        lines = self.text.split(b"\n")
+        if len(lines) - (not lines[-1]) == len(batch):  # a line is a line
+            return [lines[row].rstrip(b"\r") for row in rows]
         newlines = np.flatnonzero(np.frombuffer(self.text, dtype=np.uint8) == ord("\n"))
         begins = [0, *(newlines + 1).tolist(), len(self.text)]
         places = ((begins[batch.line_number(at) - batch.first_line] for at in (row, row + 1)) for row in rows)

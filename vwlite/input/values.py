@@ -5,17 +5,24 @@ Counts are those of all values until there are too many. From then on only value
 counted was counted from its first time on. The value that was the most frequent so far always stays.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from math import inf, isfinite
+from operator import mul
 from struct import pack
+from typing import Any
 
 import mmh3
+import numpy as np
 
 from vwlite.core.text.numbers import whole
 from vwlite.input.diagnostics import IS_NUMBER
 
 Value = bytes | float
+
+_IN_NUMBERS = b"0123456789+-.eE"
+_PADDED = re.compile(rb"(?:^|\n)0[0-9]")
 
 
 class Values:
@@ -33,22 +40,31 @@ class Values:
     def count(self, found: Mapping[Value, int]) -> None:
         self.total += sum(found.values())
         kept = self._kept
-        for value, n in found.items():
-            if not self.level or self._keeps(value):
-                kept[value] = kept.get(value, 0) + n
+        for value in self._kept_of(found) if self.level else found:
+            kept[value] = kept.get(value, 0) + found[value]
         while len(self._kept) > self._most:
             self.level += 1
             self._top = max(self._kept, key=self._kept.__getitem__)
-            self._kept = {value: n for value, n in self._kept.items() if self._keeps(value)}
+            self._kept = {value: self._kept[value] for value in self._kept_of(self._kept)}
 
-    def _keeps(self, value: Value) -> bool:
-        hash = mmh3.hash(value if isinstance(value, bytes) else pack("d", value), signed=False)
-        return not hash & ((1 << self.level) - 1) or value == self._top
+    def _kept_of(self, found: Mapping[Value, int]) -> list[Value]:
+        """The values that are counted at this level, in their order."""
+        values, mask, hash, top = list(found), (1 << self.level) - 1, mmh3.hash, self._top
+        if set(map(type, values)) == {float}:
+            are_kept = _hashes(np.array(values, float)) & np.uint32(mask) == 0
+            if top in found:
+                are_kept[values.index(top)] = True  # type: ignore[arg-type]  # it is in them
+            return [values[i] for i in np.flatnonzero(are_kept).tolist()]
+        return [value for value in values
+                if not hash(value if isinstance(value, bytes) else pack("d", value), 0, False) & mask or value == top]
 
     def add(self, cells: Iterable[Value | None], missing: Collection[Value], *, as_words: bool) -> None:
         """missing: what is no value. as_words: bytes are no numbers, even if they look so."""
+        counted = Counter(cells)
+        if not as_words and self._add_numbers(counted, missing):
+            return
         found: Counter[Value] = Counter()
-        for cell, n in Counter(cells).items():
+        for cell, n in counted.items():
             value = cell.strip(b" \t\r\n") if isinstance(cell, bytes) else cell
             if isinstance(value, bytes) and as_words:
                 value = whole(value)
@@ -62,6 +78,33 @@ class Values:
         self.words += sum(found.values()) - sum(numbers.values())
         if numbers:
             self.widen(min(numbers), max(numbers), sum(x * n for x, n in numbers.items()))
+
+    def _add_numbers(self, counted: "Counter[Value | None]", missing: Collection[Value]) -> bool:
+        """Add cells that are the texts of numbers, or missing; False if others are among them: nothing is added."""
+        for cell in (b"", *missing):
+            if isinstance(cell, bytes):
+                counted.pop(cell, None)
+        try:
+            text = b"\n".join(counted)  # type: ignore[arg-type]  # a TypeError tells what is no text
+            if text.translate(None, _IN_NUMBERS + b"\n"):
+                return False
+            values = list(map(float, counted))  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            return False
+        if not all(map(isfinite, values)):
+            return False
+        self.padded = self.padded or _PADDED.search(text) is not None
+        found = dict(zip(values, counted.values(), strict=True))
+        if len(found) < len(values):  # such as 1 and 1.0
+            found = dict.fromkeys(found, 0)
+            for x, n in zip(values, counted.values(), strict=True):
+                found[x] += n
+        for cell in missing:
+            found.pop(cell, None)  # type: ignore[arg-type]
+        self.count(found)  # type: ignore[arg-type]
+        if found:
+            self.widen(min(found), max(found), sum(map(mul, found, found.values())))
+        return True
 
     def widen(self, low: float, high: float, total: float) -> None:
         """Take the extremes and the sum of more numbers."""
@@ -85,3 +128,17 @@ class Values:
     def items(self) -> list[tuple[Value, int]]:
         """Those that are counted, the most frequent first."""
         return sorted(self._kept.items(), key=lambda item: -item[1])
+
+
+def _hashes(values: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+    """MurmurHash3_x86_32 of each 64-bit float, as `mmh3.hash` of its eight bytes."""
+    hash = np.zeros(len(values), np.uint32)
+    for half in values.view(np.uint32).reshape(-1, 2).T:
+        k = half * np.uint32(0xCC9E2D51)
+        hash ^= (k << np.uint32(15) | k >> np.uint32(17)) * np.uint32(0x1B873593)
+        hash = (hash << np.uint32(13) | hash >> np.uint32(19)) * np.uint32(5) + np.uint32(0xE6546B64)
+    hash ^= np.uint32(8)
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        hash = (hash ^ hash >> np.uint32(shift)) * np.uint32(factor)
+    hash ^= hash >> np.uint32(16)
+    return hash
