@@ -67,7 +67,7 @@ SECONDS = r"(?m)[\d.]+$(?=\n\Z)"  # of the first row of the table
 def first_run() -> str:
     """What the first commands of the README print, without the progress table."""
     trained, predicted = printed(*FIRST_RUN)
-    head, rest = trained.split("2     ", 1)
+    head, rest = re.split(r"(?m)^[2-9]\d* +(?=\w)", trained, maxsplit=1)  # the second row of the table of passes
     summary = rest.split("finished run\n", 1)[1]
     kept = [line for line in summary.splitlines() if not line.startswith(("weighted", "total", "features in"))]
     summary = "\n".join(kept)

@@ -2,8 +2,10 @@
 
 import contextlib
 import io
+import json
 import math
 import os
+import random
 import re
 import subprocess
 import sys
@@ -23,6 +25,8 @@ from vwlite.output.progress import (
     live_text,
     pass_text,
 )
+from vwlite.training.progress import PassTable
+from vwlite.training.trainer import PassRow
 
 
 def row(**changes):
@@ -208,6 +212,33 @@ def test_solving_has_a_live_line_that_its_table_does_not_keep(vwlite, trained):
     assert not re.search(r"\r", on_a_terminal("solve", "d", "--loss", "logistic", "--l1", "0.01", "--quiet")[1])
 
 
+@pytest.mark.parametrize(("typed", "shown"), [
+    ("describe d.csv --label y", r"3,000 examples, [\d,]+/s, .* MB/s, 100 %, 0:00 left"),
+    ("split d.csv -o a -o b", r"3,000 examples, [\d,]+/s, .* MB/s, 100 %, 0:00 left"),
+    ("split d.csv --stratify --label y -o a -o b", r"pass 2 of at most 2, 3,000 examples, [\d,]+/s, 100 % of it"),
+    ("convert d.csv --label y", r"3,000 examples, [\d,]+/s, .* MB/s, 100 %, 0:00 left"),
+    ("report -m m d -o page.html", r"4,000 examples, [\d,]+/s, .* MB/s, 100 %, 0:00 left"),
+    ("export m --to tsv -o t", r"0\.0 MB, \d+\.\d MB/s"),
+])
+def test_commands_that_read_data_or_write_much_have_a_live_line(vwlite, trained, typed, shown):
+    Path("d.csv").write_text("y,a\n" + "".join(f"{i % 2},{i}\n" for i in range(3000)))
+    code, said = on_a_terminal(*typed.split())
+    assert code == 0 and re.search(rf"\r{shown}", said)
+    assert not any(" MB" in line or "examples," in line for line in on_the_screen(said))
+    if not typed.startswith("export"):
+        code, said = on_a_terminal(*typed.split(), "--quiet")
+        assert code == 0 and "\r" not in said
+
+
+@pytest.mark.parametrize("typed", ["describe bad.csv --label y", "convert bad.csv --label y --on-error skip"])
+def test_the_live_line_of_reading_is_gone_before_a_bad_line(trained, typed):
+    Path("bad.csv").write_text("y,a\n" + "1,x\n" * 20000 + "1,x,x\n" + "1,x\n" * 40000)
+    code, said = on_a_terminal(*typed.split())
+    assert code == 0 and " examples, " in said
+    (line,) = (line for line in on_the_screen(said) if "bad.csv:20002" in line)
+    assert line.startswith("bad.csv:20002:1: a row of 3 cells")
+
+
 def test_the_live_line_ticks_while_work_is_done(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     live = LiveLine(stream := Terminal())
@@ -241,3 +272,54 @@ def test_passes_of_auto_have_a_live_line(tmp_path, monkeypatch, vwlite):
     assert re.search(r"\rpass \d+, \d+ %", said)
     rows = [line for line in on_the_screen(said) if re.match(r"\d+ ", line)]
     assert [int(row.split()[0]) for row in rows] == list(range(1, len(rows) + 1))
+
+
+def pass_row(number, loss, seconds):
+    return PassRow(number, "none", "gd(1)", loss, loss + 1, 5, seconds)
+
+
+def shown_in_a_file(losses, seconds=None):
+    """The numbers of the rows of each table, and after how many rows they came."""
+    table, found = PassTable(is_whole=False), []
+    for at, loss in enumerate(losses):
+        number = at - max(k for k in range(at + 1) if k == 0 or losses[k - 1] is None) + 1
+        if loss is not None:
+            found += [(row.number, at) for row in table.rows(pass_row(number, loss, (seconds or losses)[at] or 0))]
+    return found + [(row.number, len(losses)) for row in table.rest()]
+
+
+def test_the_table_of_passes_in_a_file_has_its_first_best_and_last_rows():
+    still = [0] * 20
+    assert shown_in_a_file([5, 4, 3, 4, 5, 6], still) == [(1, 0), (3, 6), (6, 6)]
+    assert shown_in_a_file([5, 4, 3], still) == [(1, 0), (3, 3)]
+    assert shown_in_a_file([5, 6, 7], still) == [(1, 0), (3, 3)]
+    assert shown_in_a_file([5], still) == [(1, 0)]
+    assert shown_in_a_file([5, 4, 6, None, 9, 3, 8], still) == [(1, 0), (2, 4), (3, 4), (1, 4), (2, 7), (3, 7)]
+    assert PassTable(is_whole=True).rows(pass_row(2, 1, 0)) == [pass_row(2, 1, 0)]
+
+
+def test_a_long_run_has_a_row_a_minute_in_a_file():
+    losses, seconds = [9, 5, 6, 6, 6, 4, 7], [30, 60, 80, 95, 100, 160, 170]
+    assert shown_in_a_file(losses, seconds) == [(1, 0), (2, 3), (4, 3), (6, 5), (7, 7)]
+
+
+def test_a_file_has_few_rows_of_passes_and_json_lines_all(vwlite, tmp_path, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    data = tmp_path / "d"
+    chance = random.Random(1)
+    rows = ([chance.randint(0, 60) for _ in range(6)] for _ in range(3000))
+    data.write_text("".join(f"{int(sum(row) + chance.gauss(0, 40) > 180)} | {' '.join(f'w{x}' for x in row)}\n"
+                            for row in rows))
+
+    def numbers(text):
+        return [int(row.split()[0]) for row in re.findall(r"(?m)^\d+ .*", text)]
+
+    in_file = vwlite("train", data).err
+    objects = map(json.loads, vwlite("train", data, "--log-format", "json").err.splitlines())
+    all_rows = [found["passes"] for found in objects if "passes" in found]
+    monkeypatch.setattr("vwlite.output.progress.is_terminal", lambda stream: True)
+    on_screen = on_the_screen(vwlite("train", data).err)
+    assert numbers("\n".join(on_screen)) == all_rows == [*range(1, len(all_rows) + 1)] and len(all_rows) > 3
+    found = numbers(in_file)
+    assert found[0] == 1 and found[-1] == all_rows[-1] and len(found) <= 3
+    assert in_file.index("pass  values") < in_file.index("finished run")

@@ -1,5 +1,8 @@
 """`vwlite export`"""
 
+from collections.abc import Iterable, Iterator
+from functools import partial
+
 from vwlite.errors import DataError, UsageError
 from vwlite.export import DIALECTS, EXPORTS, Request
 from vwlite.export.tables import write_all
@@ -8,6 +11,7 @@ from vwlite.model.learners import restore
 from vwlite.model.scaled import with_map
 from vwlite.output.atomic import check_apart
 from vwlite.output.folder import new_folder
+from vwlite.output.progress import LiveLine
 from vwlite.runs.frame import RunFrame
 
 
@@ -58,6 +62,21 @@ def export(
         if isinstance(content, bytes):
             file.write(content)
         else:
-            write_all(content, file)
+            live = frame.live_line("-" if output == "/dev/stdout" else None)
+            write_all(_watched(content, live), file)
+            live.clear()
         frame.commit(file.commit)
         return frame.code("; no file was written")
+
+
+def _watched(chunks: Iterable[str], live: LiveLine) -> Iterator[str]:
+    """The chunks, with their size in the live line."""
+    size = 0
+    for chunk in chunks:
+        yield chunk
+        size += len(chunk)
+        live.show(partial(_written, size))
+
+
+def _written(size: int, seconds: float) -> str:
+    return f"{size / 1e6:.1f} MB, {size / 1e6 / max(seconds, 1e-9):.1f} MB/s"

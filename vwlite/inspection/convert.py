@@ -1,5 +1,6 @@
 """A run of `vwlite convert`: every line of the input as equivalent VW text."""
 
+import sys
 from typing import TYPE_CHECKING
 
 from vwlite.core.data.class_names import ClassNames
@@ -11,6 +12,7 @@ from vwlite.inspection.commands import ConvertOptions
 from vwlite.inspection.derived_text import DerivedText
 from vwlite.model import read_model
 from vwlite.model.absent import applied_schema
+from vwlite.output.stdio import is_terminal
 from vwlite.output.text import printable
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.plan import planned
@@ -46,17 +48,23 @@ def convert(o: ConvertOptions) -> int:
     )
     with RunFrame("convert", o) as frame:
         bad, out, escaped, labels = BadLines(frame, **o.of_bad_lines), Sink("-", frame), 0, set[bytes]()
+        live, lines = frame.live_line("-" if is_terminal(sys.stdout) else None), 0
         is_table = o.label is not None or bool(model and model.columns)
         more = DerivedText(model, derived) if model is not None and derived is not None else None
         batches = parsed_batches(o.data, parse, stop=frame.stopped, threads=o.threads)
         for parsed in frame.enter_context(batches):
             out.write(more.of(parsed.text) if more is not None else parsed.text)
-            bad.take(parsed.bad)
+            if parsed.bad:
+                live.clear()
+                bad.take(parsed.bad)
+            lines += len(parsed.batch)
+            live.update(lines, parsed.done, parsed.total)
             escaped += parsed.escaped
             if is_table and len(labels) <= 2:
                 labels |= labels_in(parsed.text)
             if frame.signal is not None:
                 break
+        live.clear()
         bad.finish()
         if escaped and not o.quiet:
             found = "1 value has" if escaped == 1 else f"{escaped:,} values have"

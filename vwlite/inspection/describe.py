@@ -20,7 +20,7 @@ from vwlite.core.data.class_names import ClassNames
 from vwlite.core.tables.tables import split
 from vwlite.errors import DataError
 from vwlite.hashing import namespace_hash
-from vwlite.input.diagnostics import IS_NUMBER, BadLine
+from vwlite.input.diagnostics import IS_NUMBER
 from vwlite.input.formats import FORMATS, OF_TEXT
 from vwlite.input.json_text import loads
 from vwlite.input.labelled_text import columns_of
@@ -73,8 +73,16 @@ def describe(o: DescribeOptions) -> int:
     with RunFrame("describe", o) as frame:
         frame.stop_with(lambda: os._exit(frame.code()))  # there is nothing to be finished
         bad = BadLines(frame, skip=True)
-        take_bad = (lambda bad: None) if o.quiet else bad.take
-        found.read(o.data, o.format, frame.stopped, take_bad, threads=o.threads)
+        live = frame.live_line()
+
+        def on_batch(parsed: Parsed) -> None:
+            if parsed.bad and not o.quiet:
+                live.clear()
+                bad.take(parsed.bad)
+            live.update(found.rows, parsed.done, parsed.total)
+
+        found.read(o.data, o.format, frame.stopped, on_batch, threads=o.threads)
+        live.clear()
         if frame.signal is None:
             facts = found.facts()
             if o.json:
@@ -109,16 +117,16 @@ class Description:
 
     def read(
         self, data: Sequence[str], format: str = "auto", stop: Callable[[], bool] = lambda: False,
-        take_bad: Callable[[list[BadLine]], None] = lambda bad: None, *, threads: int = 2,
+        on_batch: Callable[[Parsed], None] = lambda parsed: None, *, threads: int = 2,
     ) -> None:
-        """Look at all data. stop: whether to end it early."""
+        """Look at all data. stop: whether to end it early. on_batch: what is done after each batch."""
         self._data = data
         parse = ParseOptions(format=format, skip=True, class_names=self._classes, or_numbers=True,
                              lenient_labels=True, table=self._table, keeps_text=True, spaces=True)
         with parsed_batches(data, parse, stop=stop, threads=threads) as batches:
             for parsed in batches:
                 self.take(parsed)
-                take_bad(parsed.bad)
+                on_batch(parsed)
 
     def take(self, parsed: Parsed) -> None:
         """Look at a batch, which has the hashes of namespaces, and its text or the rows that it is made of."""

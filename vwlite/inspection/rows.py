@@ -38,6 +38,8 @@ class Rows:
     header: bytes = b""
     dialect: Dialect = NO_TEXT
     batch: Any = None
+    done: int = 0  # bytes of input read so far
+    total: int | None = None  # bytes of all input, if known
 
     @property
     def keys(self) -> list[bytes]:
@@ -97,6 +99,7 @@ def rows_of(
             raise DataError(task.message, task.source, task.line, 1)
         block, layout = task.block, task.context
         rows = Rows(block.source, task.format, block.first_line, bytes(block.data), column or "")
+        rows.done, rows.total = block.done, block.total
         block.release()
         if task.format in BINARY:
             layout, rows.batch = layout.layout, layout.batch

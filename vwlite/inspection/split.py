@@ -28,6 +28,7 @@ from vwlite.input.sources import check_sources, is_read_once
 from vwlite.inspection.commands import SplitOptions
 from vwlite.inspection.rows import Rows, rows_of
 from vwlite.output.atomic import AtomicFile, commit_together
+from vwlite.output.progress import LiveLine
 from vwlite.output.text import printable
 from vwlite.runs.frame import RunFrame
 from vwlite.time_formats import LIKELY, SINCE_1970, typed_formats
@@ -46,6 +47,7 @@ class Rule:
     hashes: others than those of the rows."""
 
     since = ""  # the first time that is taken, as it is in the data
+    live: LiveLine | None = None
 
     def __init__(
         self, o: SplitOptions, shares: Sequence[Fraction], hashes: Callable[[Rows], Iterable[int]] | None = None
@@ -55,6 +57,7 @@ class Rule:
         self._copies = Counter[bytes]()  # of each row, so far
         self._are_dates: bool | None = None
         self._kinds = set[str]()  # of numbers that are times
+        self._reading = 0  # the number of this one
         self.time_format = o.time_format
         self.is_folds = len(shares) > 2
         self.kind = "times" if o.by_time else "groups" if o.group else "different rows"
@@ -67,7 +70,13 @@ class Rule:
 
     def rows(self, stop: Callable[[], bool]) -> Iterator[Rows]:
         """All rows. DataError."""
-        return rows_of(self._o.data, self._o.format, self._o.roles, self.option, self.column, stop)
+        self._reading, number = self._reading + 1, 0
+        passes = 2 if self._o.by_time or self._o.stratify else 1
+        for rows in rows_of(self._o.data, self._o.format, self._o.roles, self.option, self.column, stop):
+            yield rows
+            number += len(rows.texts) if rows.batch is None else rows.batch.num_rows
+            if self.live is not None:
+                self.live.update(number, rows.done, rows.total, min(self._reading, passes), passes)
 
     def prepare(self, stop: Callable[[], bool]) -> None:
         """Read the data, if that is needed. DataError."""
@@ -347,7 +356,9 @@ def split(o: SplitOptions) -> int:
         check_sources(o.data, quiet=o.quiet)
         share = Fraction(repr(o.test) if o.by_time else o.test)  # of hashes, 0.2 stays the binary fraction that it was
         rule = Rule(o, (Fraction(0), share))
+        rule.live = frame.live_line(*o.outputs)
         parts = divide(rule, o.outputs, frame)
+        rule.live.clear()
         if parts:
             summary = "\n".join(f"{part.name}: {part.rows:,} rows{part.since}" for part in parts)
             notes = rule.about_share(*(part.rows for part in parts))

@@ -9,6 +9,7 @@ from vwlite import __version__
 from vwlite.algorithms.settings import Settings
 from vwlite.errors import VwliteError
 from vwlite.output.atomic import AtomicFile
+from vwlite.output.progress import LiveLine
 from vwlite.output.results import Result, lines, values
 from vwlite.output.signals import StopSignal
 from vwlite.output.stdio import say
@@ -83,6 +84,13 @@ class RunFrame(ExitStack):
             commit()
         self._at_end = []
         return True
+
+    def live_line(self, *outputs: str | None) -> LiveLine:
+        """The live line of the run, which is gone before the message of an error; none with --quiet, or if an output
+        would be beside it. outputs: - is standard output."""
+        live = LiveLine(quiet=self.options.quiet or "-" in outputs)
+        self.callback(live.clear)
+        return live
 
     def seconds(self) -> float:
         return round(time.monotonic() - self.begin, 3)

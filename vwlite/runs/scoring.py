@@ -10,7 +10,6 @@ from vwlite.core.learn.learner import Learner
 from vwlite.input.diagnostics import BadLine, not_finite
 from vwlite.input.parsing import Parsed, ParseOptions
 from vwlite.input.pipeline import parsed_batches
-from vwlite.output.progress import LiveLine
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Notes, about_features, about_unfit, together
 from vwlite.runs.opened import Opened
@@ -112,8 +111,7 @@ class Reading:
         self.data = o.data if data is None else data
         rejects = o.rejects if beside is None else None
         self.bad = BadLines(frame, skip=o.on_error == "skip", most=o.max_errors, rejects=rejects)
-        self._live = LiveLine(quiet=o.quiet or "-" in (o.predictions, o.raw_predictions))
-        frame.callback(self._live.clear)  # also before the message of an error
+        self._live = frame.live_line(o.predictions, o.raw_predictions)
         self._learners: list[Learner] = beside._learners if beside is not None else []
 
     def take_bad(self, bad: list[BadLine]) -> None:

@@ -1,7 +1,7 @@
 """What training prints on its way: the head, a row of progress now and then, and the live line."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 
 from vwlite.algorithms.table import algorithm_of
@@ -17,6 +17,41 @@ from vwlite.training.trainer import Listener, PassRow, Trainer
 PASS_HEADER = "pass  values  best single learner     its loss  stacked   features  seconds"
 
 
+EVERY = 60.0  # seconds between rows of that table that are neither the first, the best nor the last, in a file
+
+
+class PassTable:
+    """The table of passes on a terminal; in a file, its first, best and last rows, and one a minute."""
+
+    def __init__(self, *, is_whole: bool) -> None:
+        self._is_whole, self._printed_at = is_whole, 0.0
+        self._waiting: list[PassRow] = []  # the best row of the table and the last one, if they are not printed
+
+    def rows(self, row: PassRow) -> list[PassRow]:
+        """Those to print now."""
+        if self._is_whole:
+            return [row]
+        rest = self.rest() if row.number == 1 else []
+        if row.number == 1:
+            self._best = row
+        is_best, waiting = _loss_of(row) < _loss_of(self._best), self._waiting
+        self._best = row if is_best else self._best
+        if row.number == 1 or row.seconds >= self._printed_at + EVERY:
+            self._waiting, self._printed_at = [], row.seconds
+            return [*rest, *(before for before in waiting if before is self._best), row]
+        self._waiting = [*(before for before in waiting if before is self._best), row]
+        return []
+
+    def rest(self) -> list[PassRow]:
+        """The rows that are left at the end of the table."""
+        found, self._waiting = self._waiting, []
+        return found
+
+
+def _loss_of(row: PassRow) -> float:
+    return min(row.loss, row.stacked)
+
+
 class Progress(Listener):
     """Prints it, unless it is to be quiet."""
 
@@ -25,6 +60,7 @@ class Progress(Listener):
         self.options, self.bad = o, bad
         self.interval = Interval(*o.progress)
         self.live = live or LiveLine(quiet=o.quiet or o.log_format != "text")
+        self._passes = PassTable(is_whole=o.log_format != "text" or self.live.active)
         self._titled = False  # the head of the table is printed, after the messages about columns
 
     def begin(self, trainer: Trainer) -> None:
@@ -56,6 +92,7 @@ class Progress(Listener):
 
     def say(self, line: str) -> None:
         if not self.options.quiet:
+            self.on_last_pass()  # a sentence is behind the table
             say(line)
 
     @property
@@ -115,13 +152,20 @@ class Progress(Listener):
     def on_pass(self, row: PassRow) -> None:
         if self.options.quiet:
             return
-        losses = (f"{format_number(x):<9}" for x in (row.loss, row.stacked))
-        cells = (f"{row.number:<5}", f"{row.normalize:<7}", f"{row.learner:<23}", *losses)
-        text = f"{' '.join(cells)} {row.features:<9} {row.seconds:.1f}"
+        self._print_passes(self._passes.rows(row))
+
+    def on_last_pass(self) -> None:
+        self._print_passes(self._passes.rest())
+
+    def _print_passes(self, rows: Iterable[PassRow]) -> None:
         with self.live.cleared():
-            if row.number == 1:
-                say(PASS_HEADER, "")
-            say(text, "progress", normalize=row.normalize, loss=row.loss, passes=row.number)
+            for row in rows:
+                losses = (f"{format_number(x):<9}" for x in (row.loss, row.stacked))
+                cells = (f"{row.number:<5}", f"{row.normalize:<7}", f"{row.learner:<23}", *losses)
+                if row.number == 1:
+                    say(PASS_HEADER, "")
+                text = f"{' '.join(cells)} {row.features:<9} {row.seconds:.1f}"
+                say(text, "progress", normalize=row.normalize, loss=row.loss, passes=row.number)
 
     def ticking(self, text_at: Callable[[float], str]) -> AbstractContextManager[None]:
         return self.live.ticking(text_at)

@@ -173,6 +173,9 @@ class Listener:
     def on_pass(self, row: PassRow) -> None:
         """Candidates have learned all examples once more."""
 
+    def on_last_pass(self) -> None:
+        """No more passes come, unless there is another race."""
+
     def ticking(self, text_at: Callable[[float], str]) -> AbstractContextManager[None]:
         """What goes on while the block works. text_at: of the seconds since the beginning."""
         return nullcontext()

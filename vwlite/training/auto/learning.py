@@ -41,9 +41,12 @@ def learned_in_passes(race: Race, examples: DrawnExamples, batches: Batches) -> 
         return SampleLearning(race).learn(examples, batches)
     if not race.stopped:
         race.learn(examples, race.passes_before_stages if data.derives else None)
-    if not data.derives or race.stopped or not race.passes_used:
-        return race.outcome()
-    return StageLearning(race, batches).learn()
+    if data.derives and race.passes_used and not race.stopped:
+        found = StageLearning(race, batches).learn()
+    else:
+        found = race.outcome()
+    race.setup.listener.on_last_pass()
+    return found
 
 
 class FilePredictions:

@@ -68,6 +68,9 @@ class _Forwarding(Listener):
     def on_pass(self, row: PassRow) -> None:
         self._to.on_pass(row)
 
+    def on_last_pass(self) -> None:
+        self._to.on_last_pass()
+
     def ticking(self, text_at: Callable[[float], str]) -> AbstractContextManager[None]:
         return self._to.ticking(text_at)
 
