@@ -39,8 +39,9 @@ class Influence:
         except DataError:
             return None
 
-    def take(self, batch: Batch) -> None:
-        found = self._found.of(batch)
+    def take(self, batch: Batch, lines: Any = None) -> None:
+        """lines: a mask of the examples that are looked at; None: all."""
+        found = self._found.of(batch, lines)
         if not len(found.rows):
             return
         self.rows += len(found.rows)

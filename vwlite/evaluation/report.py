@@ -23,6 +23,7 @@ from vwlite.evaluation.page.markup import Markup, columns, joined, name, page, p
 from vwlite.evaluation.page.nights import of_nights
 from vwlite.evaluation.page.origin import command_of
 from vwlite.evaluation.page.sections import Label, label_of
+from vwlite.evaluation.sampling import Sampling
 from vwlite.evaluation.worst import Worst, WorstRow
 from vwlite.input.parsing import Parsed
 from vwlite.input.schema import RoleOptions
@@ -56,7 +57,7 @@ class ModelPart:
         self.parse = self._worst.reading(parse)
         if description is not None:
             self.parse = replace(self.parse, spaces=True, keeps_text=True)
-        self.influence = Influence.of(model.opened, self.parse)
+        self.influence, self.sampling = Influence.of(model.opened, self.parse), Sampling()
 
     def over(self, batches: Iterable[Parsed]) -> Iterator[Parsed]:
         """The batches, which this takes after somebody has evaluated them, without bad lines."""
@@ -67,7 +68,7 @@ class ModelPart:
             self._worst.take(parsed)
             self.weights.take(parsed.batch, names)
             if self.influence is not None:
-                self.influence.take(parsed.batch)
+                self.influence.take(parsed.batch, self.sampling.of(parsed))
             if self._description is not None:
                 self._description.take(parsed)
 
@@ -100,7 +101,8 @@ class ModelPart:
             return sections.of_weights(self.weights.groups(), self.rows(), unit)
         about = (f"A score is the sum of these effects and {sections.base_of(seen.effects)}. They are ordered by their "
                  "typical size ±, the standard deviation over the rows: what moves scores most comes first. "
-                 f"{meaning} Pictures of numbers leave out 1 % of the rows on either side; empty cells have no rows.")
+                 f"{meaning}{self._of_sample} Pictures of numbers leave out 1 % of the rows on either side; empty "
+                 "cells have no rows.")
         if seen.effects.normalize in ("l2", "log"):
             about += (f" Rows are scaled (--normalize {seen.effects.normalize}): pictures are for a row of mean "
                       "length.")
@@ -109,12 +111,19 @@ class ModelPart:
         words = {effect.name: self.words(effect.name, seen.one) for effect in seen.effects if not effect.axes}
         return joined([paragraph(about), pictures.of_effects(seen, unit, words, most)])
 
+    @property
+    def _of_sample(self) -> str:
+        """A sentence, if effects are those of a sample."""
+        taken, rows = self.sampling.taken, self.sampling.rows
+        return f" All this is of a sample of {taken:,} of the {rows:,} rows." if taken < rows else ""
+
     def as_dict(self) -> dict[str, Any]:
         return {
             "model": self.path, "digest": self.model.digest, "command": command_of(self.model),
             "passes": [*map(in_json, self.model.passes)], "worst": [row.as_dict() for row in self.worst],
             "groups": [g._asdict() for g in self.weights.groups()], "weights": [row._asdict() for row in self.rows()],
             "effects": self.influence.as_dict() if self.influence is not None else [],
+            "rows_of_effects": self.sampling.taken,
             "nights": [night.stored() for night in nights_of(self.model.continued)],
         }
 

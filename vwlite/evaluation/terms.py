@@ -73,7 +73,9 @@ class ColumnTerms:
         """Of rows of a batch."""
         if not wanted:
             return []
-        found = self._contributions.of(parsed.batch)
+        lines = np.zeros(len(parsed.batch), bool)
+        lines[[row for row, _ in wanted]] = True
+        found = self._contributions.of(parsed.batch, lines)
         place = {row: i for i, row in enumerate(found.rows.tolist())}
         words = self._explained(parsed, wanted)
         names = self._names(parsed, found, [place[row] for row, _ in wanted])

@@ -100,9 +100,9 @@ class Contributions:
         space = as_bytes(namespace_of(column))
         return feature_hash(as_bytes(name), space, hash_all=self._weights.hash_all)
 
-    def of(self, batch: "Batch") -> Found:
-        """Those of the examples of a batch."""
-        rows = np.flatnonzero(np.asarray(batch.kind) == EXAMPLE)
+    def of(self, batch: "Batch", lines: Numbers | None = None) -> Found:
+        """Those of the examples of a batch. lines: a mask, of those that are wanted; None: all."""
+        rows = np.flatnonzero(np.asarray(batch.kind) == EXAMPLE if lines is None else lines)
         n, place = len(rows), np.full(len(batch), -1)
         place[rows] = np.arange(n)
         spans, sizes = sizes_of(batch)
@@ -135,7 +135,8 @@ class Contributions:
             words[column] = first[column].copy()
             words[column][span_row[unknown]] = hash[begin[unknown]]
         found = np.zeros((n, len(self.names), self._classes))
-        owner = np.array([self._of_space.get(of, len(self.effects)) for of in space.tolist()], int)
+        spaces, at = np.unique(space, return_inverse=True)
+        owner = np.array([self._of_space.get(of, len(self.effects)) for of in spaces.tolist()], int)[at]
         lengths = self._add_plain(
             found, np.repeat(span_row, sizes)[is_plain], np.repeat(owner, sizes)[is_plain], hash[is_plain],
             value[is_plain])
