@@ -10,7 +10,7 @@ BIN := .venv/bin
 DEMO := build/demo
 
 .PHONY: help install demo try test test-long lint docs sanitize portable fuzz compat bench bench-quick bench-projection \
-	bench-dimension bench-sql compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge \
+	bench-dimension bench-sql tasks compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge \
 	auto auto-scale auto-kinds auto-quick continue bench-against bench-serve soak wheel wheels release test-browser page-picture clean
 
 help:
@@ -33,6 +33,8 @@ help:
 	@echo "                  (about 10 minutes); SETS=FOLDER and ONLY=WORDS as above, SIZE=400 is MB of documents"
 	@echo "make bench-serve  \`vwlite serve\` beside a naive server and Vowpal Wabbit's daemon, in tests/bench/SERVE.md"
 	@echo "                  (about 5 minutes)"
+	@echo "make tasks        speed and bytes on README's first screen, beside Vowpal Wabbit and DuckDB (about 5 minutes); SETS=FOLDER"
+	@echo "                  as above"
 	@echo "make soak         \`vwlite serve\` under mixed load and attacks for MINUTES=30, with each answer compared"
 	@echo "make bench-projection  the table and the picture of projection times there (about 2 minutes)"
 	@echo "make bench-sql    models as one SELECT in SQLite and DuckDB, beside \`vwlite predict\`, there (about 5 minutes);"
@@ -207,6 +209,10 @@ soak: $(INSTALLED)
 
 bench-projection: $(BENCH)
 	.bench/venv/bin/python tests/bench/projection.py --results $(RESULTS)
+
+tasks: $(BENCH)
+	.bench/venv/bin/python tests/bench/tasks.py --data $(SETS)
+	.bench/venv/bin/python tests/docs.py
 
 bench-sql: $(BENCH)
 	.bench/venv/bin/python tests/bench/sql.py --data $(SETS) --results $(RESULTS)

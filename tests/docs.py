@@ -25,13 +25,7 @@ FIRST_RUN = (
     "vwlite predict -m code.model data/code.test.csv -p predictions.txt",
 )
 
-# The bars of the README: rows of the table of speed and memory.
-BARS = {
-    "train, documents": "train `gd` logistic from text, documents",
-    "train, clicks, two columns crossed": "train `gd` logistic from text, clicks, one `-q`",
-    "predict, documents": "predict from text, documents",
-}
-BAR = 40  # characters of the longest one
+Row = tuple[str, ...]
 
 
 def help_of(command: str) -> str:
@@ -69,25 +63,52 @@ def first_run() -> str:
     trained, predicted = printed(*FIRST_RUN)
     head, rest = re.split(r"(?m)^[2-9]\d* +(?=\w)", trained, maxsplit=1)  # the second row of the table of passes
     summary = rest.split("finished run\n", 1)[1]
-    kept = [line for line in summary.splitlines() if not line.startswith(("weighted", "total", "features in"))]
+    left_out = ("weighted", "total", "features in", "derived", "loss without")
+    kept = [line for line in summary.splitlines() if not line.startswith(left_out)]
     summary = "\n".join(kept)
     return f"```text\n{re.sub(SECONDS, '...', head)}...\n\n{summary}\n\n{predicted}```"
 
 
-def bars() -> str:
-    """Times of vwlite and of Vowpal Wabbit as bars of text, from the table of speed and memory."""
-    text = RESULTS.read_text(encoding="utf-8").split("<!-- begin bench: bench -->\n")[1].split("<!-- end")[0]
-    rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in text.splitlines() if line.startswith("| ")]
-    times = {work: (ours, theirs) for work, ours, rival, theirs, *_ in rows if work and rival == "VW"}
-    seconds = {about: [float(t.removesuffix(" s")) for t in times[work]] for about, work in BARS.items()}
-    longest = max(map(max, seconds.values()))
-    lines = []
-    for about, pair in seconds.items():
-        lines.append(about)
-        for name, t in zip(("vwlite", "VW"), pair, strict=True):
-            lines.append(f"  {name:<6} {'█' * max(1, round(BAR * t / longest))} {t:.2f}")
-    made = text.split("\n\n")[0]
-    return "```text\n" + "\n".join(lines) + f"\n```\n\n{made}"
+def tasks() -> str:
+    """What somebody gets for a task, beside a peer: losses of `make auto`, speed and bytes of `make tasks`."""
+    losses = json.loads((HERE / "bench/auto_tables.json").read_text(encoding="utf-8"))
+    others = json.loads((HERE / "bench/tasks.json").read_text(encoding="utf-8"))
+    clicks, select = others["clicks"], others["select"]
+    million = clicks["examples"] / 1e6
+    texts = {"TF-IDF, LogisticRegression, tuned": "tuned logistic regression of TF-IDF", "fastText": "fastText"}
+    tables = {"LightGBM, tuned": "tuned LightGBM", "LightGBM": "LightGBM", "EBM": "EBM"}
+
+    def learned(task: str, options: str, found: dict[str, dict[str, float]], peers: dict[str, str], digits: str) -> Row:
+        """digits: the name of a loss, or of the error, and its form."""
+        name, form = digits.rsplit(" ", 1)
+        own, *theirs = (form.format(100 * found[x]["error"] if name == "error, %" else found[x]["loss"])
+                        for x in ("auto", *peers))
+        beside = ", ".join(f"{x} {peer}" for peer, x in zip(peers.values(), theirs, strict=True))
+        return task, f"`vwlite train {options} -m m`", f"{name} **{own}**", beside
+
+    rows = [
+        learned("Which customers leave?", "telco.csv --label target", losses["tables"]["telco"], tables,
+                "log loss {:.3f}"),
+        learned("What is a text about?", "agnews.csv --label target --text text --oaa 4 --classes auto",
+                losses["texts"]["agnews"], texts, "error, % {:.1f}"),
+        learned("What is a house worth?", "california.csv --label target", losses["tables"]["california"], tables,
+                "RMSE {:.3f}"),
+        learned("What is a diamond worth?", "diamonds.csv --label target", losses["tables"]["diamonds"], tables,
+                "RMSE {:.4f}"),
+        ("Learn clicks as they come", "`zcat logs/*.gz \\| vwlite train -q af --algorithm gd -m m`",
+         f"**{million / clicks['vwlite']:.2f}** million/s", f"{million / clicks['VW']:.2f} Vowpal Wabbit"),
+        ("Predict in the database", "`vwlite export m --to sql --table customers --id id`",
+         f"one SELECT: **{select['DuckDB']:.2f} s** in DuckDB for {select['rows']:,} rows",
+         f"{select['vwlite predict']:.2f} s `vwlite predict`"),
+        ("Learn the same again", f"`vwlite train ... --threads {others['bytes']['threads']}`",
+         f"**{'the same bytes' if others['bytes']['same'] else 'OTHER BYTES'}**", "one thread"),
+    ]
+    text = (HERE / "bench/AUTO.md").read_text(encoding="utf-8")
+    made = re.findall(r"\n(.*), numpy.*\n<!-- end bench: auto tables", text)[0]
+    about = ("Losses are of rows that were not learned, of telco (customers of a phone company), AG News, California "
+             f"housing and diamonds: `make auto`, {made}. Speed and bytes: `make tasks`, {others['made']} Clicks are "
+             "drawn by data/generate.py; the SELECT is of telco.")
+    return table(("task", "command", "result", "beside"), *rows) + "\n\n" + "\n".join(wrap(about, 120))
 
 
 def caption() -> str:
@@ -102,19 +123,19 @@ def caption() -> str:
 
 
 def topic_links() -> str:
-    """The topics of `vwlite help`, each with a link to its text, three in a line."""
+    """The topics of `vwlite help`, each with a link to its text, five in a line."""
     links = [f"[`{name}`](vwlite/help/{name}.txt)" for name in topics()]
-    return " ·\n".join(" · ".join(links[i : i + 3]) for i in range(0, len(links), 3))
+    return " ·\n".join(" · ".join(links[i : i + 5]) for i in range(0, len(links), 5))
 
 
 def sections() -> dict[str, str]:
     """The text of the README between the markers `<!-- begin NAME -->` and `<!-- end NAME -->`."""
-    return {"picture": caption(), "bars": bars(), "first run": first_run(), "topics": topic_links()}
+    return {"tasks": tasks(), "first run": first_run(), "topics": topic_links()}
 
 
 def results() -> dict[str, str]:
     """The same of the results: tables whose numbers are kept as JSON."""
-    return {f"bench: {name}": measured(name) for name in ("compare", "claims")}
+    return {"picture": caption()} | {f"bench: {name}": measured(name) for name in ("compare", "claims")}
 
 
 def measured(name: str) -> str:

@@ -94,7 +94,7 @@ class Program(Commands):
     "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version and exit."
 )
 def program() -> None:
-    """Learn sparse linear models from text streams.
+    """Learn from tables, texts and streams: linear models that can be read.
 
     \b
     vwlite train clicks.csv --label clicked -m clicks.model

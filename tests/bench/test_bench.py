@@ -44,6 +44,12 @@ def test_some_rows_of_the_quick_benchmark_fill_a_table(tmp_path: Path) -> None:
     assert all(not cells[0].strip() or "libsvm" in cells[0] for cells in table[2:])
 
 
+def test_the_figures_of_readme_are_measured() -> None:
+    facts = json.loads(start("tasks", "--quick").stdout)
+    assert facts.keys() == json.loads((FOLDER / "tasks.json").read_text()).keys()
+    assert facts["bytes"]["same"] is True and facts["clicks"]["vwlite"] > 0
+
+
 def test_the_benchmark_against_a_commit_prints_ratios_of_pairs(tmp_path: Path) -> None:
     """Here against a program that is there, and one that has not what the row needs; `make` builds that of a commit."""
     itself = Path(sys.executable).with_name("vwlite")

@@ -12,7 +12,16 @@ from vwlite.options.types import Choice
 from vwlite.records import record
 
 TEXTS = Path(__file__).parent
-START = "`vwlite help TOPIC` explains a topic. Start with training, tables, errors."
+START = """`vwlite help TOPIC` explains a topic. Start with
+
+  churn, prices   a table, from the file to use: ten commands, with customers or amounts
+  intents         texts, likewise
+  training        how a model is learned, and what can be decided
+  tables          what the columns of a table become
+  python          the same for notebooks and programs
+  errors          when something is refused
+
+All topics:"""
 
 
 class Topic(click.ParamType):
