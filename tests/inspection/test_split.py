@@ -18,6 +18,8 @@ import mmh3
 import pytest
 from running import finish, start
 
+from vwlite.core.base.checksum import row_hashes
+
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 OUT = ["-o", "train", "-o", "test"]
@@ -132,6 +134,16 @@ def test_copies_that_are_apart_are_hashed_with_their_number(seed, vwlite, here):
         assert abs(found[label] - 0.3 * count) <= 0.5
     for other in (["--group", "plan"], ["--time", "y"]):
         assert "--copies" in vwlite(*run, *other, *OUT, code=2).err
+
+
+def test_hashes_are_those_of_murmur_hash_3():
+    chance = random.Random(1)
+    texts = [bytes(chance.randrange(256) for _ in range(n % 70)) for n in range(500)]
+    for seed in (0, 1, 77, 2**32 - 1):
+        assert list(row_hashes(texts, seed)) == [mmh3.hash64(text, seed, signed=False)[0] for text in texts]
+    assert list(row_hashes([], 0)) == []
+    with pytest.raises(TypeError):
+        row_hashes(["text"], 0)
 
 
 def test_a_note_says_how_many_rows_are_different_and_the_share(vwlite, here):

@@ -46,6 +46,8 @@ class Rows:
         """What of rows is hashed: their bytes, with LF as line ends; of binary formats, their values in Python."""
         if self.batch is not None:
             return [repr(row).encode() for row in zip(*map(_values_of, self.batch.columns), strict=True)]
+        if b"\r" not in self.data:
+            return self.texts
         return [text.replace(b"\r\n", b"\n").removesuffix(b"\r") for text in self.texts]
 
     @property
@@ -145,7 +147,7 @@ def _take_records(rows: Rows, width: int) -> None:
     blanks, cells = _BLANKS.replace(d.delimiter.encode(), b""), list[list[bytes]]()
     lines = [line for line in data.split(b"\n") if line.strip(blanks)]
     # The first line of a record of several lines has an odd number of quotes.
-    is_plain = b'"' not in data if rows.column else not any(line.count(b'"') % 2 for line in lines)
+    is_plain = b'"' not in data or (not rows.column and not any(line.count(b'"') % 2 for line in lines))
     if not d.escape and (is_plain or not d.quoted):
         rows.texts = lines
         cells = [line.split(d.delimiter.encode()) for line in lines] if rows.column else []
@@ -159,8 +161,8 @@ def _take_records(rows: Rows, width: int) -> None:
                 if record is None and rows.column:
                     raise rows.bad(len(cells) - 1, EXPLAINED[why], value=False)
     header = rows.header.strip(_BLANKS)
-    for row, text in enumerate(rows.texts if width > 1 else ()):
-        if header and len(text) >= len(header) and text.removeprefix(BOM).strip(_BLANKS) == header:
+    for row, text in enumerate(rows.texts if width > 1 and header and header in data else ()):
+        if len(text) >= len(header) and text.removeprefix(BOM).strip(_BLANKS) == header:
             raise rows.bad(row, EXPLAINED["header again"], value=False)
     for row, record in enumerate(cells if rows.column else ()):
         if len(record) != width:

@@ -16,9 +16,9 @@ from importlib import import_module
 from itertools import compress, repeat
 from typing import Any, NoReturn
 
-import mmh3
 import numpy as np
 
+from vwlite.core.base.checksum import row_hashes
 from vwlite.core.tables.cells import parts_of_time
 from vwlite.core.text.numbers import whole
 from vwlite.errors import DataError, UsageError
@@ -125,6 +125,14 @@ class Rule:
 
     def parts(self, rows: Rows) -> list[int]:
         """The part of each."""
+        if not (self._o.by_time or self._o.stratify) and self._hashes == self._own_hashes:
+            self._refuse_empty(rows)
+            hashes = np.frombuffer(self._own_hashes(rows), np.uint64)
+            if len(self.different) <= MOST_DIFFERENT:
+                self.different.update(hashes.tolist())
+            ends = [int(end) for end in self._ends[b""] if end >= 0]
+            found: Any = len(self._ends[b""]) - len(ends) + np.searchsorted(np.array(ends, np.uint64), hashes)
+            return [*found.tolist()]
         numbers = list(self._numbers(rows))
         if len(self.different) <= MOST_DIFFERENT:
             self.different.update(number for _, number in numbers)
@@ -136,8 +144,7 @@ class Rule:
     def _numbers(self, rows: Rows) -> Iterator[tuple[bytes, float]]:
         """For each row its label, if these have shares, and its number. DataError."""
         o = self._o
-        if b"" in rows.values and not o.stratify:
-            raise rows.bad(rows.values.index(b""), EMPTY.format(self.kind[:-1]))
+        self._refuse_empty(rows)
         if o.by_time:
             return ((b"", -self._time(rows, row)) for row in range(len(rows.values)))
         if o.stratify and FORMATS[rows.format].is_table and rows.format not in OF_TEXT and not rows.column:
@@ -145,6 +152,10 @@ class Rule:
         words = rows.values or (_LABEL.findall(text)[0] for text in rows.texts)
         labels = map(whole, words) if o.stratify else repeat(b"")
         return zip(labels, self._hashes(rows), strict=False)
+
+    def _refuse_empty(self, rows: Rows) -> None:
+        if b"" in rows.values and not self._o.stratify:
+            raise rows.bad(rows.values.index(b""), EMPTY.format(self.kind[:-1]))
 
     def about_share(self, train: int, test: int) -> list[str]:
         """A note where TEST has notably less or more than its share, by three standard errors of as many different
@@ -171,11 +182,11 @@ class Rule:
             return f" of one {self.kind[:-1]}: leave {self.option} out"
         return f" of {n:,} {self.kind}: try another {'' if self._o.by_time else '--seed or '}--test"
 
-    def _own_hashes(self, rows: Rows) -> Iterator[int]:
+    def _own_hashes(self, rows: Rows) -> Any:
         keys = [*map(whole, rows.values)] if self._o.group else rows.keys
         if self._o.copies == "apart":
             keys = [self._numbered(key) for key in keys]
-        return (mmh3.hash64(key, self._o.seed, signed=False)[0] for key in keys)
+        return row_hashes(keys, self._o.seed)
 
     def _numbered(self, key: bytes) -> bytes:
         """A row with a line behind it that has the number of this copy, for all but the first."""

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 
-import mmh3
 import numpy as np
 
 from vwlite.core.auto.folds import copies_of, folds_of
 from vwlite.core.auto.summary import DataSummary
+from vwlite.core.base.checksum import row_hashes
 from vwlite.core.data.normalize import Normalizer
 from vwlite.errors import DataError
 from vwlite.inspection.rows import Rows
@@ -86,4 +86,4 @@ class FoldHashes:
             yield int(self._numbers[numbers[place]]) if is_example else self._hash(key)
 
     def _hash(self, key: bytes) -> int:
-        return int(mmh3.hash64(key, self._seed, signed=False)[0])
+        return int(row_hashes([key], self._seed)[0])
