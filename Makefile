@@ -6,6 +6,8 @@ PYTHON ?= python3
 SOURCES := pyproject.toml MANIFEST.in README.md LICENSE $(shell find cython_ext vwlite -name '*.py' -o -name '*.pyx' \
 	-o -name '*.pxd' -o -name '*.h' -o -name '*.txt' -o -name '*.pyi' -o -name py.typed)
 INSTALLED := .venv/.installed
+# What tests and `make docs` need beside it.
+TESTED := .venv/.tested
 BIN := .venv/bin
 DEMO := build/demo
 
@@ -14,8 +16,9 @@ DEMO := build/demo
 	auto auto-scale auto-kinds auto-quick continue bench-against bench-serve soak wheel wheels release test-browser page-picture clean
 
 help:
-	@echo "make demo         train, predict and look at a model, on the data in data/"
-	@echo "make test         the tests, and lint beside them, against the installed package (about 10 minutes)"
+	@echo "make demo         build the program, and nothing for tests; train, predict and look at a model, on the data in data/"
+	@echo "make test         the tests, and lint beside them, against the installed package (about 10 minutes); installs what"
+	@echo "                  they need"
 	@echo "make test-long    the tests that \`make test\` leaves out, to be run before a release (about 15 minutes): all"
 	@echo "                  combinations of parameters, most kills and signals, Dask, runs of ten million examples"
 	@echo "make lint         ruff and mypy"
@@ -85,7 +88,18 @@ HEADERS := import os, sys, sysconfig; at = os.path.join(sysconfig.get_path("incl
 # Modules that are gone from the sources must not come back from the last build's folder.
 $(INSTALLED): .venv/bin/pip $(SOURCES)
 	rm -rf build/lib* build/bdist* *.egg-info
-	$(BIN)/pip install --quiet --disable-pip-version-check '.[test]'
+	@echo "# Build vwlite: compile $(words $(filter %.pyx,$(SOURCES))) Cython modules, once; one to two minutes on two cores."
+	$(BIN)/pip install --quiet --disable-pip-version-check .
+	touch $@
+
+# The names in pyproject.toml, of the installed package: as '.[test]' they would have it built again.
+REQUIRED := import importlib.metadata as m; \
+	print(*(name.split(";")[0] for name in m.requires("vwlite") if "extra == \"test\"" in name), sep="\n")
+
+$(TESTED): pyproject.toml | $(INSTALLED)
+	@mkdir -p build
+	$(BIN)/python -P -c '$(REQUIRED)' > build/test-requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r build/test-requirements.txt
 	touch $@
 
 demo: $(INSTALLED) try
@@ -113,19 +127,19 @@ test-long sanitize portable: export VWLITE_TEST_ALL := 1
 WORKERS := 2
 LINT := $(BIN)/ruff check . && $(BIN)/mypy
 # Lint runs beside the tests; what it says comes after them, and either of them may fail.
-test: $(INSTALLED)
+test: $(INSTALLED) $(TESTED)
 	@mkdir -p build
 	{ $(LINT); } > build/lint.txt 2>&1 & lint=$$!; $(BIN)/pytest -n $(WORKERS) --dist worksteal; tests=$$?; \
 		wait $$lint; lint=$$?; cat build/lint.txt; exit $$((tests ? tests : lint))
 	@echo "\`make test-long\` runs the tests that this leaves out: before a release, and after a change to what they test"
 
-test-long: $(INSTALLED)
+test-long: $(INSTALLED) $(TESTED)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'long or drawn or hypothesis'
 
-lint: $(INSTALLED)
+lint: $(INSTALLED) $(TESTED)
 	$(LINT)
 
-docs: $(INSTALLED)
+docs: $(INSTALLED) $(TESTED)
 	$(BIN)/python tests/docs.py
 
 # Builds of other kinds, each with a folder of its own: objects of two builds must not be mixed.
@@ -157,7 +171,7 @@ sanitize: $(SANITIZED)
 
 # The same bytes: the tests of the core, those that compare models, caches and what is printed, and the digests of a list
 # of models, which must be those of the usual build.
-portable: $(PORTABLE) $(INSTALLED)
+portable: $(PORTABLE) $(INSTALLED) $(TESTED)
 	.venv-portable/bin/vwlite --version | grep -qx 'instructions portable'
 	$(BIN)/python -P tests/digests.py > build/digests.txt
 	.venv-portable/bin/python -P tests/digests.py | diff build/digests.txt -
@@ -185,7 +199,7 @@ $(BENCH): $(SOURCES)
 	.bench/venv/bin/pip install --quiet --disable-pip-version-check '.[bench]'
 	touch $@
 
-compat: $(INSTALLED) $(BENCH)
+compat: $(INSTALLED) $(TESTED) $(BENCH)
 	VWLITE_COMPAT_RUNS=1000 VWLITE_COMPAT_FIRST=1000 $(BIN)/pytest -p no:cacheprovider tests/vw/test_compat.py & \
 	VWLITE_COMPAT_RUNS=1000 $(BIN)/pytest -p no:cacheprovider tests/vw/test_compat.py; \
 	code=$$?; wait $$! && exit $$code
@@ -197,14 +211,14 @@ bench-quick: $(BENCH) $(PORTABLE)
 	.bench/venv/bin/python tests/bench/bench.py --quick
 
 SIZE := 400
-bench-against: $(INSTALLED)
+bench-against: $(INSTALLED) $(TESTED)
 	$(BIN)/python tests/bench/against.py "$(REV)" --data $(SETS) --size $(SIZE) $(if $(ONLY),--only "$(ONLY)")
 
 bench-serve: $(BENCH)
 	.bench/venv/bin/python tests/bench/serve.py --results tests/bench/SERVE.md
 
 # MINUTES=30 is what a release is tried with.
-soak: $(INSTALLED)
+soak: $(INSTALLED) $(TESTED)
 	$(BIN)/python tests/bench/soak.py --minutes $(MINUTES)
 
 bench-projection: $(BENCH)
@@ -245,13 +259,13 @@ bench-solve: $(BENCH)
 	.bench/venv/bin/python tests/bench/solve.py --data $(SETS) --results tests/bench/SOLVE.md $(addprefix --only ,$(ONLY))
 
 # Shards on the processes of this machine; nothing but vwlite is compared.
-bench-rounds: $(INSTALLED)
+bench-rounds: $(INSTALLED) $(TESTED)
 	$(BIN)/python tests/bench/rounds.py --data $(SETS) --results tests/bench/ROUNDS.md
 
 bench-solve-quick: $(BENCH)
 	.bench/venv/bin/python tests/bench/solve.py --quick
 
-bench-merge: $(INSTALLED)
+bench-merge: $(INSTALLED) $(TESTED)
 	$(BIN)/python tests/bench/merge.py --data $(SETS) --results tests/bench/MERGE.md $(addprefix --only ,$(ONLY))
 
 AUTO := --data $(SETS) --results tests/bench/AUTO.md

@@ -35,8 +35,11 @@ LIBRARIES = ["vwlite.core.library", "vwlite.core.vw.library"]
 # No -ffast-math and no contraction: the same bytes for the same input on every processor.
 # Without the information for debuggers that Python itself was perhaps built with: six times the size. Without tables
 # for exceptions of C++, of which there are none: a sixteenth of the size.
-FAST = ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fno-asynchronous-unwind-tables",
+FAST = ["-g0", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fno-asynchronous-unwind-tables",
         "-fno-unwind-tables"]
+# Of the modules in these folders -O3: they have the loops over features. Elsewhere -O2 is as fast, is compiled in four
+# fifths of the time, and is smaller.
+HOT = {"auto", "data", "learn", "projection", "rules"}
 SANITIZE = ["-O1", "-g", "-fno-omit-frame-pointer", "-ffp-contract=off", "-fsanitize=address,undefined"]
 SANITIZED_LINK = ["-fsanitize=address,undefined"]
 STRIPPED = [] if sys.platform == "darwin" else ["-s"]
@@ -95,14 +98,14 @@ class BuildExt(build_ext):
         sources = {module.name: c.sources[0] for module, c in zip(modules, compiled, strict=True)}
         sources[LIBRARIES[0]] = _source_of_names([module.name for module in modules])
         with ThreadPoolExecutor(self.parallel or os.cpu_count()) as pool:
-            objects = dict(zip(sources, pool.map(self._compile, sources.values()), strict=True))
+            objects = dict(zip(sources, pool.map(self._compile, *zip(*sources.items(), strict=True)), strict=True))
         for extension in self.extensions:
             extension.depends = [o for name, o in objects.items() if _library(name) == extension.name]
             extension.extra_objects = extension.depends
             extension.extra_link_args = SANITIZED_LINK if _build("SANITIZE") else STRIPPED
         super().build_extensions()
 
-    def _compile(self, source: str) -> str:
+    def _compile(self, module: str, source: str) -> str:
         """Compile a file unless its object is newer: setuptools would compile all files of a library again."""
         (made,) = self.compiler.object_filenames([source], output_dir=self.build_temp)
         if self.force or newer(source, made):
@@ -110,7 +113,7 @@ class BuildExt(build_ext):
                 [source],
                 output_dir=self.build_temp,
                 macros=[("VWLITE_PORTABLE", None)] if _build("PORTABLE") else [],
-                extra_postargs=(SANITIZE if _build("SANITIZE") else FAST) + QUIET + STRICT,
+                extra_postargs=(SANITIZE if _build("SANITIZE") else [_level(module), *FAST]) + QUIET + STRICT,
             )
         return made
 
@@ -130,6 +133,11 @@ class BuildPy(build_py):
 
 def _build(kind: str) -> bool:
     return os.environ.get(f"VWLITE_{kind}") == "1"
+
+
+def _level(module: str) -> str:
+    """How much a module is optimized."""
+    return "-O3" if module.split(".")[2] in HOT else "-O2"
 
 
 def _modules() -> list[Extension]:
