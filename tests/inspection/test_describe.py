@@ -225,6 +225,10 @@ def test_cells_are_counted_as_one_by_one(seed):
     missing = chance.choice([(), {b"NA", b"-999", -999.0}])
     batches = [[b"%.3f" % chance.gauss(0, 100) if chance.random() < 0.7 else b"%d" % chance.randint(0, 40)
                 for _ in range(200)] + chance.choice(odd) + chance.choice(odd) for _ in range(6)]
+    words = [b"2026-01-%d" % chance.randint(1, 40) if chance.random() < 0.5 else b"w %d" % chance.randint(0, 99)
+             for _ in range(200)]
+    more = [], [b"", b"", b"NA"], [b"7"], [b"blank "], [b"a\n7"], [b"e", b"+", b"-e1"]
+    batches += [words + some for some in more]
     found = Values(chance.choice([8, 50, 10000]))
     for batch in batches:
         found.add(batch, missing, as_words=False)

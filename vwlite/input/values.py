@@ -23,6 +23,8 @@ Value = bytes | float
 
 _IN_NUMBERS = b"0123456789+-.eE"
 _PADDED = re.compile(rb"(?:^|\n)0[0-9]")
+# A line that is a number, or has blanks at an end.
+_NO_WORD = re.compile(rb"^[ \t\r]|[ \t\r]$|^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$", re.MULTILINE)
 
 
 class Values:
@@ -61,7 +63,7 @@ class Values:
     def add(self, cells: Iterable[Value | None], missing: Collection[Value], *, as_words: bool) -> None:
         """missing: what is no value. as_words: bytes are no numbers, even if they look so."""
         counted = Counter(cells)
-        if not as_words and self._add_numbers(counted, missing):
+        if not as_words and self._add_alike(counted, missing):
             return
         found: Counter[Value] = Counter()
         for cell, n in counted.items():
@@ -79,15 +81,20 @@ class Values:
         if numbers:
             self.widen(min(numbers), max(numbers), sum(x * n for x, n in numbers.items()))
 
-    def _add_numbers(self, counted: "Counter[Value | None]", missing: Collection[Value]) -> bool:
-        """Add cells that are the texts of numbers, or missing; False if others are among them: nothing is added."""
+    def _add_alike(self, counted: "Counter[Value | None]", missing: Collection[Value]) -> bool:
+        """Add cells that are missing or, all others, texts of numbers, or words without blanks at their ends; False if
+        they are not: nothing is added."""
         for cell in (b"", *missing):
             if isinstance(cell, bytes):
                 counted.pop(cell, None)
         try:
             text = b"\n".join(counted)  # type: ignore[arg-type]  # a TypeError tells what is no text
             if text.translate(None, _IN_NUMBERS + b"\n"):
-                return False
+                if _NO_WORD.search(text):
+                    return False
+                self.words += counted.total()
+                self.count(counted)  # type: ignore[arg-type]
+                return True
             values = list(map(float, counted))  # type: ignore[arg-type]
         except (TypeError, ValueError):
             return False
