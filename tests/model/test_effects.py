@@ -8,30 +8,24 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from effects import corners, frame_of
 from tables import bent_rows, review_rows, written
 
 from vwlite import SparseClassifier, SparseRegressor, load_model
 from vwlite.errors import DataError
+from vwlite.estimators.memory import InMemory
 from vwlite.model import read_model
-from vwlite.model.effects import LevelAxis, NumberAxis, effects_of, place_on
+from vwlite.model.contributions import Contributions
+from vwlite.model.effects import NumberAxis, effects_of, place_on
 from vwlite.model.file import to_bytes
 from vwlite.output.text import shown
+from vwlite.runs.opened import applied
 
 KINDS = {
     "derived": {}, "curves": {"derive": "curves"}, "plain": {"derive": "none"},
     "l2": {"normalize": "l2", "derive": "none"}, "log": {"normalize": "log", "derive": "none"},
     "gd": {"algorithm": "gd", "passes": 2},
 }
-
-
-def frame_of(n: int = 700) -> pd.DataFrame:
-    """Numbers with missing values, words with rare ones, times, and a label of a curve and a pair."""
-    frame = pd.DataFrame(bent_rows(n), columns=["x", "z", "w", "y"])
-    frame["x"], frame["z"] = pd.to_numeric(frame["x"]), pd.to_numeric(frame["z"])
-    frame["at"] = pd.Timestamp("2026-03-01") + pd.to_timedelta(np.arange(n) * 5, unit="h")
-    frame["p^w"] = frame["w"].where(frame["x"] > 0, "less")
-    frame["rare"] = np.where(np.arange(n) % 97 == 0, "seldom " + (frame.index // 97).astype(str), "often")
-    return frame
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -68,15 +62,19 @@ def test_contributions_have_the_mean_0_over_training_data(fitted):
     assert (np.abs(found.mean(axis=0)) <= 1e-5 * np.abs(means) + 1e-12).all()
 
 
-def test_contributions_are_the_sums_over_the_features_of_a_column(fitted):
+def test_effects_as_they_were_learned_are_the_sums_over_the_features_of_a_column(fitted):
     """Those that `explain` lists by feature, each a 32-bit float."""
     m, _ = fitted
+    opened = applied(m._learned.model(), "m")
+    effects = effects_of(opened.model)
+    contributions = Contributions(opened.model, effects)
     rows, derived = new_rows(), m._learned.settings.derived
     of = {f"{space}^{name}": what for space, name, what in derived.names()} if derived is not None else {}
-    found = m.contributions(rows)
-    means = [effect.mean[0] for effect in m.effects_]
+    batches = InMemory(rows, None, opened).batches(replace(opened.parse, spaces=True))
+    found = np.concatenate([contributions.of(parsed.batch).effects[:, :, 0] for parsed in batches])
+    means = [effect.mean[0] for effect in effects]
     for explained, row in zip(m.explain(rows, top=10_000), found + means, strict=True):
-        sums = dict.fromkeys((effect.name for effect in m.effects_), 0.0)
+        sums = dict.fromkeys((effect.name for effect in effects), 0.0)
         for c in explained["contributions"]:
             name = c["name"]
             space, _, feature = ("p^w", "", "") if name.startswith("p^w^") else name.partition("^")
@@ -84,16 +82,6 @@ def test_contributions_are_the_sums_over_the_features_of_a_column(fitted):
             column = of.get(name) or (f"{space}.{part}" if space == "at" else space)
             sums[column] += c["contribution"]
         assert row == pytest.approx([*sums.values()], abs=1e-5)
-
-
-def level_of(axis: LevelAxis, cell: object) -> int:
-    if axis.part and not pd.isna(cell):
-        cell = {"hour": cell.hour, "weekday": cell.isoweekday(), "month": cell.month}[axis.part]
-    if pd.isna(cell):
-        return len(axis.levels) + 1
-    if str(cell) in axis.levels:
-        return axis.levels.index(str(cell))
-    return len(axis.levels) + (axis.others is not None and str(cell) not in axis.others)
 
 
 def test_effects_are_what_they_say(fitted):
@@ -104,32 +92,14 @@ def test_effects_are_what_they_say(fitted):
         return
     for i, effect in enumerate(m.effects_):
         for row, expected in zip(rows.to_dict("records"), found[:, i], strict=True):
-            corners = []
-            for axis in effect.axes:
-                cell = row[axis.column]
-                if isinstance(axis, LevelAxis):
-                    corners.append([(level_of(axis, cell), 1.0)])
-                elif effect.slope is not None:
-                    corners.append([(0, float(math.isnan(cell)))])
-                else:
-                    corners.append(around(axis, float(cell)))
-            parts = product(*corners)
+            if effect.slope is not None:
+                parts = [((0, float(math.isnan(row[effect.name]))),)]
+            else:
+                parts = product(*(corners(axis, row[axis.column]) for axis in effect.axes))
             total = sum(effect.values[tuple(p for p, _ in c)][0] * math.prod(w for _, w in c) for c in parts)
             if effect.slope is not None and not math.isnan(row[effect.name]):
                 total += effect.slope[0] * np.float32(row[effect.name])
             assert total - effect.mean[0] == pytest.approx(expected, abs=1e-6)
-
-
-def around(axis: NumberAxis, x: float) -> list[tuple[int, float]]:
-    """The knots around a number with their shares."""
-    knots = axis.knots.tolist()
-    if math.isnan(x):
-        return [(len(knots), 1.0)]
-    if x <= knots[0] or x >= knots[-1]:
-        return [(0 if x <= knots[0] else len(knots) - 1, 1.0)]
-    j = max(k for k, knot in enumerate(knots) if knot <= x)
-    w = (x - knots[j]) / (knots[j + 1] - knots[j])
-    return [(j, 1 - w), (j + 1, w)]
 
 
 def test_classes_and_numbers_have_effects():
@@ -154,6 +124,14 @@ def test_texts_have_one_effect_with_the_mean_0(options):
     found = m.contributions(frame[["review"]])
     assert found.shape == (len(frame), 1) and abs(found.mean()) <= 1e-5 * np.abs(found).max()
     assert m.base_value_ + found[:, 0] == pytest.approx(m.decision_function(frame[["review"]]), rel=1e-12)
+
+
+def test_a_column_may_have_the_name_of_a_product():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(1500, 3)), columns=["a", "b", "a*b"])
+    m = SparseRegressor().fit(frame, frame["a"] * frame["b"] * 2 + frame["a*b"])
+    assert {"a", "b", "a*b", "a * b"} == {effect.name for effect in m.effects_}
+    assert m.base_value_ + m.contributions(frame).sum(axis=1) == pytest.approx(m.predict(frame), abs=1e-6)
 
 
 def test_keys_that_are_no_columns_are_other_features(vwlite, tmp_path):

@@ -14,7 +14,8 @@ from vwlite.estimators.evaluation import model_of
 from vwlite.estimators.learned import NAME
 from vwlite.estimators.memory import InMemory
 from vwlite.model.contributions import Contributions
-from vwlite.model.effects import Effect, Effects, NumberAxis, effects_of
+from vwlite.model.effects import Effect, Effects, NumberAxis
+from vwlite.model.readable import readable_effects
 from vwlite.runs.opened import applied
 
 ACROSS = 3  # pictures beside each other
@@ -24,7 +25,7 @@ Floats = NDArray[np.float64]
 def effects(model: Any) -> Effects:
     """See `SparseClassifier.effects_`."""
     with as_python():
-        return effects_of(model_of(model), NAME)
+        return readable_effects(model_of(model), NAME)
 
 
 def contributions(model: Any, X: Any) -> tuple[list[str], Floats]:
@@ -32,7 +33,7 @@ def contributions(model: Any, X: Any) -> tuple[list[str], Floats]:
     `SparseClassifier.contributions`."""
     with as_python():
         opened = applied(model_of(model), NAME)
-        found = Contributions(opened.model, effects_of(opened.model, NAME), NAME)
+        found = Contributions(opened.model, readable_effects(opened.model, NAME), NAME)
         parse = replace(opened.parse, spaces=True)
         parts = [found.of(parsed.batch).effects for parsed in InMemory(X, None, opened).batches(parse)]
         empty = np.zeros((0, len(found.names), opened.model.records))

@@ -10,7 +10,8 @@ from vwlite.evaluation.sums import Floats, Sample
 from vwlite.input.parsing import ParseOptions
 from vwlite.model import Model
 from vwlite.model.contributions import Contributions
-from vwlite.model.effects import Axis, Effect, Effects, LevelAxis, NumberAxis, effects_of
+from vwlite.model.effects import Axis, Effect, Effects, LevelAxis, NumberAxis
+from vwlite.model.readable import readable_effects
 from vwlite.runs.opened import Opened
 
 MOST_ROWS, MOST_CELLS = 20_000, 4_000_000  # of the sample
@@ -35,7 +36,7 @@ class Influence:
     def of(cls, opened: Opened, parse: ParseOptions) -> "Influence | None":
         """For a model with effects of columns; else None. parse: how its data are parsed."""
         try:
-            return cls(opened.model, effects_of(opened.model, opened.path), zeros=parse.derives)
+            return cls(opened.model, readable_effects(opened.model, opened.path), zeros=parse.derives)
         except DataError:
             return None
 

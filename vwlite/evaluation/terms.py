@@ -15,7 +15,8 @@ import numpy as np
 
 from vwlite.input.parsing import Parsed, ParseOptions
 from vwlite.model.contributions import Contributions, Found
-from vwlite.model.effects import Effect, LevelAxis, Numbers, effects_of
+from vwlite.model.effects import Effect, LevelAxis, Numbers
+from vwlite.model.readable import readable_effects
 from vwlite.names import namespace_of
 from vwlite.output.text import printable
 from vwlite.runs.opened import Opened
@@ -57,7 +58,7 @@ class ColumnTerms:
     of a row. DataError if the model has no effects of columns."""
 
     def __init__(self, opened: Opened, names: FeatureTerms, words: FeatureTerms, top: int) -> None:
-        self._effects = effects_of(opened.model, opened.path)
+        self._effects = readable_effects(opened.model, opened.path)
         self._contributions = Contributions(opened.model, self._effects, opened.path)
         self._explainer, self._words, self._top = names, words, top
         shrunk = np.asarray(opened.model.rule.get("contraction", 1.0), float)

@@ -1,12 +1,9 @@
 """What each effect of a model contributes to the scores of the rows of a batch."""
 
-import math
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vwlite.core.base.elementary import each
 from vwlite.errors import DataError
 from vwlite.hashing import feature_hash, namespace_hash
 from vwlite.input.parsing import EXAMPLE
@@ -21,6 +18,7 @@ from vwlite.model.effects import (
     between,
     place_on,
 )
+from vwlite.model.row_lengths import BY_LENGTH, contributions, normalized
 from vwlite.names import absent_name, namespace_of
 from vwlite.records import record
 
@@ -29,15 +27,14 @@ if TYPE_CHECKING:
     from vwlite.model.file import Model
 
 OTHER = "other features"
-MOST_BANDED = 130  # places on an axis with a band: knots of a curve, levels
 
 
 @record(frozen=True)
 class Found:
     """rows: places in the batch of its examples. effects: [rows, effects, classes], less their means, in the order of
     `Contributions.names`. numbers: by column; NaN is missing. words: by column, the hash of the first word; -1 is
-    missing. places: by effect and axis, the places of words on the axis. lengths: of models of --normalize, of each
-    row."""
+    missing. places: by effect and axis, the places of words on the axis. Of models of --normalize: lengths: of each
+    row; squares: [rows, effects], the sums of squares of values."""
 
     rows: Numbers
     effects: Numbers
@@ -45,11 +42,17 @@ class Found:
     words: dict[str, Numbers]
     places: dict[tuple[str, str], Numbers]
     lengths: Numbers
+    squares: Numbers | None = None
 
     @property
     def levels(self) -> dict[str, Numbers]:
         """The places of words in the effects of their own columns."""
         return {axis: low for (effect, axis), low in self.places.items() if effect == axis}
+
+    @property
+    def levels_of_products(self) -> dict[str, Numbers]:
+        """The places of words on the axes of products, which are the same in all of these."""
+        return {axis: low for (effect, axis), low in self.places.items() if effect != axis}
 
 
 class Contributions:
@@ -74,6 +77,8 @@ class Contributions:
         if model.columns.get("open"):
             self.names.append(OTHER)
         self._normalize = settings.normalize
+        self._squares = None if effects.squares is None else np.array(
+            [effects.squares.get(name, 0.0) for name in self.names])
         self._weights, self._classes = Weights(model), model.records
         # While a model is learned, n-grams of texts have the value infinity: 1 if it keeps them, else 0.
         self._open = float(bool(model.columns.get("characters")))
@@ -137,7 +142,7 @@ class Contributions:
         found = np.zeros((n, len(self.names), self._classes))
         spaces, at = np.unique(space, return_inverse=True)
         owner = np.array([self._of_space.get(of, len(self.effects)) for of in spaces.tolist()], int)[at]
-        lengths = self._add_plain(
+        lengths, squares = self._add_plain(
             found, np.repeat(span_row, sizes)[is_plain], np.repeat(owner, sizes)[is_plain], hash[is_plain],
             value[is_plain])
         known: dict[tuple[str, str], Numbers] = {}
@@ -150,25 +155,33 @@ class Contributions:
                     places.append(Place(low, np.zeros(n)))
                 elif len(effect.axes) > 1:
                     places.append(place_on(axis.knots, numbers[axis.column]))
+            if effect.moved is not None:
+                axis, values = effect.moved
+                found[:, i] += values[self._levels(axis, first[axis.column], batch, rows)]
             if effect.name in self._curves:
                 found[:, i] += effect.number(numbers[effect.columns[0]])
             elif len(places) > 1:
                 found[:, i] += at_places(effect.values, places)
-        return Found(rows, found - self._mean, numbers, first, known, lengths)
+        return Found(rows, found - self._mean, numbers, first, known, lengths, squares)
 
-    def _add_plain(self, found: Numbers, row: Numbers, owner: Numbers, hash: Numbers, value: Numbers) -> Numbers:
-        """Add features that are not derived, each to the effect of its column; the lengths of the rows."""
+    def _add_plain(
+        self, found: Numbers, row: Numbers, owner: Numbers, hash: Numbers, value: Numbers,
+    ) -> tuple[Numbers, Numbers | None]:
+        """Add features that are not derived, each to the effect of its column; the lengths of the rows, and squares."""
         if self._parts:
             owner = np.array([self._parts.get(h, of) for h, of in zip(hash.tolist(), owner.tolist(), strict=True)], int)
-        keys, lengths = hash & np.uint32(self._weights.mask), np.ones(len(found))
-        if self._normalize in ("l2", "log"):
-            at, value, lengths = normalized(row, keys, value, len(found), self._normalize)
-            row, owner, keys = row[at], owner[at], keys[at]
-        weights = self._weights.of(keys)
-        cell, size = row * found.shape[1] + owner, found.shape[0] * found.shape[1]
+        keys, lengths, squares = hash & np.uint32(self._weights.mask), np.ones(len(found)), None
+        of_effects, shape = found.shape[1], found.shape[:2]
+        if self._normalize in BY_LENGTH:
+            of = normalized(row, keys, value, len(found), self._normalize)
+            row, owner, keys, value, lengths = row[of.at], owner[of.at], keys[of.at], of.value, of.lengths
+            squares = np.bincount(row * of_effects + owner, of.square, found[:, :, 0].size).reshape(shape)
+        weights, cell = self._weights.of(keys), row * of_effects + owner
         for k in range(self._classes):
-            found[:, :, k] += np.bincount(cell, weights[:, k] * value, size).reshape(found.shape[:2])
-        return lengths
+            found[:, :, k] += np.bincount(cell, weights[:, k] * value, found[:, :, k].size).reshape(shape)
+        if self._squares is not None and squares is not None:  # then it has nothing else
+            found[:] = contributions(found, squares, lengths, self._squares)
+        return lengths, squares
 
     def _levels(self, axis: LevelAxis, first: Numbers, batch: "Batch", rows: Numbers) -> Numbers:
         """The places of words on an axis, by the hashes of the first feature of each row; of a part of a time by those
@@ -194,27 +207,6 @@ class Contributions:
         return found[rows]
 
 
-def normalized(row: Numbers, keys: Numbers, value: Numbers, rows: int, kind: str) -> tuple[Numbers, Numbers, Numbers]:
-    """Features of normalized rows, where those of equal keys are one: the places of the first of each, values as
-    they are learned, and the lengths of the rows. kind: l2 or log."""
-    both = row.astype(np.uint64) << np.uint64(32) | keys.astype(np.uint64)
-    _, at, which = np.unique(both, return_index=True, return_inverse=True)
-    value = np.bincount(which, value, len(at)).astype(np.float32).astype(float)
-    if kind == "log":
-        value = logarithms(value)
-    lengths = np.sqrt(np.bincount(row[at], value * value, rows))
-    lengths[lengths == 0] = 1.0
-    return at, (value / lengths[row[at]]).astype(np.float32).astype(float), lengths
-
-
-def logarithms(x: Numbers) -> Numbers:
-    """sign(x) ln(1 + |x|) as a 32-bit float, as in `cython_ext/data/normalize.pyx`."""
-    size = np.abs(x)
-    whole, found = 1 + size, np.empty(len(x))
-    each("log", np.ascontiguousarray(whole), found)
-    return np.asarray(np.copysign((found + (size - (whole - 1)) / whole).astype(np.float32).astype(float), x))
-
-
 def sizes_of(batch: "Batch") -> tuple[Numbers, Numbers]:
     """How many namespaces each line has, and how many features each of these."""
     return np.diff(np.asarray(batch.span_begin, np.int64)), np.diff(np.asarray(batch.feature_begin, np.int64))
@@ -229,42 +221,3 @@ def at_places(values: Numbers, places: "list[Place]") -> Numbers:
         behind = place.behind.reshape(-1, *[1] * (low.ndim - 1))
         found = np.where(behind > 0, low + behind * (high - low), low)
     return found
-
-
-def short(x: float, digits: int = 6) -> float:
-    """A number of the record. Its digits do not depend on the order of a sum, so models have the same bytes."""
-    return float(f"{x:.{digits}g}")
-
-
-def means_of(model: "Model", effects: Effects, batches: Any, of_folds: Iterable[Effects] = ()) -> dict[str, Any]:
-    """The record of means over training data that a model keeps: see `vwlite.model.header`. {}: there are no rows.
-
-    of_folds: the effects of models that have learned a part of the data each. Less their means, they are in a band
-    around an effect: of one score, for numbers and for levels.
-    """
-    contributions, rows, length = Contributions(model, effects), 0, 0.0
-    sums = np.zeros((len(contributions.names), model.records))
-    banded = {effect.name: np.zeros(effect.axes[0].size) for effect in effects
-              if len(effect.axes) == 1 and effect.slope is None and effect.axes[0].size <= MOST_BANDED}
-    for batch in batches:
-        found = contributions.of(batch)
-        rows += len(found.rows)
-        sums += found.effects.sum(axis=0)
-        length += float(found.lengths.sum())
-        for name, at in banded.items():
-            axis = effects[name].axes[0]
-            place = place_on(axis.knots, found.numbers[axis.column]) if isinstance(axis, NumberAxis) else Place(
-                found.levels[name], np.zeros(len(found.rows)))
-            at += np.bincount(place.low, 1 - place.behind, len(at))
-            at += np.bincount(np.minimum(place.low + 1, len(at) - 1), place.behind, len(at))
-    if not rows:
-        return {}
-    pairs = zip(effects, (sums / rows).tolist(), strict=False)
-    of_each = {effect.name: [*map(short, mean)] for effect, mean in pairs}
-    bands, others = {}, [*of_folds]
-    for name, at in banded.items() if others else ():
-        values = [other[name].values[:, 0] for other in others]
-        shown = [v - math.fsum(v * at) / rows for v in values]
-        edges = np.min(shown, axis=0), np.max(shown, axis=0)
-        bands[name] = [[short(x, 3) for x in edge.tolist()] for edge in edges]
-    return {"rows": rows, "length": short(length / rows), "effects": of_each} | ({"bands": bands} if bands else {})

@@ -8,7 +8,7 @@ Interactions. KDD 2013.) An effect is shown minus its mean over the training dat
 means (`means` in its header). All code that shows or exports a model by columns uses this form.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import groupby, product
@@ -21,6 +21,7 @@ from vwlite.errors import DataError
 from vwlite.hashing import feature_hash
 from vwlite.input.schema import OPTIONAL, Schema
 from vwlite.model.file import Model
+from vwlite.model.importances import Importance, Importances
 from vwlite.model.weights import intercept_key
 from vwlite.names import absent_name, namespace_of
 from vwlite.output.text import shown
@@ -120,7 +121,9 @@ class Effect:
     a missing one. words: of a text, the
     weights of its words and n-grams that have a name, [classes] each; it has no axes. standardized: the part of a curve
     that is linear. band: of one score, the least and the largest values less their means, of models that have each
-    learned all but a part of the data; None if the model has no record.
+    learned all but a part of the data; None if the model has no record. moved: what purifying has moved from products
+    into an effect of levels, by the places on their axis: it is in `values`. size: the mean absolute value over the
+    training data, [classes]; None if the model has no record. is_log: slope is of sign(x) ln(1 + |x|).
     """
 
     name: str
@@ -131,6 +134,9 @@ class Effect:
     words: Mapping[str, Numbers] = field(default_factory=dict)
     standardized: Standardized | None = None
     band: tuple[Numbers, Numbers] | None = None
+    moved: tuple[LevelAxis, Numbers] | None = None
+    size: Numbers | None = None
+    is_log: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -149,7 +155,7 @@ class Effect:
         its words adds."""
         yield from (((word,), weight) for word, weight in self.words.items())
         if self.slope is not None:
-            yield from (((float(x),), x * self.slope - self.mean) for x in (0, 1))
+            yield from (((x,), self.number(np.array([x]))[0] - self.mean) for x in (0.0, 1.0))
         added = (self.values - self.mean).reshape(-1, len(self.mean))
         yield from zip(product(*(axis.names for axis in self.axes)), added, strict=bool(self.axes))
 
@@ -166,7 +172,8 @@ class Effect:
         assert isinstance(axis, NumberAxis)
         missing = np.isnan(x)
         if self.slope is not None:
-            return np.where(missing[:, None], self.values[-1], np.where(missing, 0.0, x)[:, None] * self.slope)
+            x = np.where(missing, 0.0, np.copysign(np.log1p(np.abs(x)), x) if self.is_log else x)
+            return np.where(missing[:, None], self.values[-1], x[:, None] * self.slope)
         values, place = self.values, place_on(axis.knots, x)
         if self.standardized is None:
             return between(values, place)
@@ -201,14 +208,32 @@ def between(values: Numbers, place: Place) -> Numbers:
     return np.where(behind > 0, low + behind * (high - low), low)
 
 
+def product_name(axes: Sequence[Axis], taken: Collection[str]) -> str:
+    """The name of the effect of a product of columns, which none of `taken` is."""
+    names, sign = [axis.full_name for axis in axes], "*"
+    while sign.join(names) in taken:
+        sign = f" {sign} "
+    return sign.join(names)
+
+
+def resampled(values: Numbers, axes: Sequence[Axis], onto: Sequence[Axis]) -> Numbers:
+    """The same effect on other axes, of the same columns, whose knots include those of `axes`."""
+    for k, (axis, other) in enumerate(zip(axes, onto, strict=True)):
+        if isinstance(axis, NumberAxis) and isinstance(other, NumberAxis) and axis is not other:
+            place = place_on(axis.knots, np.append(other.knots, np.nan))
+            values = np.moveaxis(between(np.moveaxis(values, k, 0), place), 0, k)
+    return values
+
+
 @record(frozen=True)
 class Effects:
     """The effects of a model. intercept: [classes], without the means. rows: of the record of means; 0: there is none,
     and the means are 0.
 
-    Models of --normalize divide the values of each row by its length, with `log` after x became sign(x) ln(1 + |x|).
-    Values and slopes here are without this division: the effect of a row is their value divided by the length of the
-    row. length: the mean length of the training rows.
+    Models of --normalize divide the values of each row by its length, with `log` after x became sign(x) ln(1 + |x|). If
+    the model has the means of squares (`squares`), effects are those in a row of the usual length `length`:
+    vwlite.model.row_lengths. Else values and slopes are without this division, and `length` is the mean length of the
+    training rows. of_columns: importances; none if the model has no record.
     """
 
     intercept: Numbers
@@ -217,6 +242,8 @@ class Effects:
     rows: int = 0
     normalize: str = "none"
     length: float = 1.0
+    squares: Mapping[str, float] | None = None
+    of_columns: tuple[Importance, ...] = ()
 
     def __iter__(self) -> Iterator[Effect]:
         return iter(self.effects)
@@ -249,6 +276,30 @@ class Effects:
         most = max((len(effect.axes) for effect in self), default=1)
         names = ["effect", "kind", *["class"] * bool(self.classes), "at", *(f"at_{i}" for i in range(2, most + 1))]
         return DataFrame(found, columns=[*names, "score"])
+
+    def with_record(self, means: Mapping[str, Any]) -> "Effects":
+        """With the bands, sizes and importances of a record; then the largest effect is the first."""
+        bands, sizes, found = means.get("bands", {}), means.get("sizes", {}), []
+        for effect in self.effects:
+            band = bands.get(effect.name)
+            if band is not None and len(band[0]) == len(effect.values):
+                effect = replace(effect, band=(np.array(band[0], float), np.array(band[1], float)))
+            if effect.name in sizes:
+                effect = replace(effect, size=np.array(sizes[effect.name], float))
+            found.append(effect)
+        if all(effect.name in sizes for effect in found):
+            found.sort(key=lambda effect: -np.mean(sizes[effect.name]))
+        columns = (Importance(name, tuple(alone), tuple(shared)) for name, (alone, shared)
+                   in means.get("columns", {}).items())
+        return replace(self, effects=tuple(found), of_columns=tuple(columns))
+
+    @property
+    def importances(self) -> Importances:
+        """How important each column is. DataError if the model has no record of it."""
+        if not self.of_columns:
+            raise DataError("the model has no record of how much its columns add to scores: only the default algorithm "
+                            "keeps it, when it learns a table; vwlite report measures it on data")
+        return Importances(self.of_columns)
 
     @cached_property
     def _by_name(self) -> dict[str, Effect]:
@@ -291,9 +342,9 @@ def as_bytes(name: str) -> bytes:
     return name.encode("utf-8", "surrogateescape")
 
 
-def effects_of(model: Model, path: str = "the model", *, products: bool = True) -> Effects:
-    """DataError if a model has no columns, or crosses them with -q and the like. path: of the model, for messages.
-    products: with those of products."""
+def effects_of(model: Model, path: str = "the model") -> Effects:
+    """The effects as they were learned: programs that are exported have them. `readable_effects` has them purified.
+    DataError if a model has no columns, or crosses them with -q and the like. path: of the model, for messages."""
     settings = model.settings
     if not model.columns:
         raise DataError(f"{path}: no effects of columns: it has no columns, as it was not learned from a table")
@@ -302,7 +353,7 @@ def effects_of(model: Model, path: str = "the model", *, products: bool = True) 
     if settings.keep or settings.ignore or settings.ignore_linear:
         raise DataError(f"{path}: no effects of columns: it leaves columns out by their first letters (--keep, "
                         "--ignore, --ignore-linear): drop them with --drop instead")
-    return _Maker(model).effects(products)
+    return _Maker(model).effects()
 
 
 class _Maker:
@@ -312,22 +363,16 @@ class _Maker:
         self._means = model.means.get("effects", {})
         self._zeros = np.zeros(model.records)
 
-    def effects(self, products: bool) -> Effects:
+    def effects(self) -> Effects:
         model = self._model
         key = intercept_key(model.settings)
         known = key is not None and key in np.asarray(model.keys)
         return Effects(
             self._weights.of([key])[0] if known else self._zeros,
-            (*map(self._banded, self._of_columns()), *(self._of_products() if products else ())),
+            (*self._of_columns(), *self._of_products()),
             tuple(model.class_names()), model.means.get("rows", 0), model.settings.normalize,
             model.means.get("length", 1.0),
         )
-
-    def _banded(self, effect: Effect) -> Effect:
-        band = self._model.means.get("bands", {}).get(effect.name)
-        if band is None or len(band[0]) != effect.values.shape[0]:
-            return effect
-        return replace(effect, band=(np.array(band[0], float), np.array(band[1], float)))
 
     def _mean(self, name: str) -> Numbers:
         return np.array(self._means.get(name, self._zeros), float)
@@ -435,7 +480,7 @@ class _Maker:
                     knots = np.array(sorted(every))
                     axes.append(NumberAxis(self._column_of(column.name), knots, knots[0], knots[-1]))
             values = sum(self._grid(product, axes, n == 0) for n, product in enumerate(products))
-            name = "*".join(axis.full_name for axis in axes)
+            name = product_name(axes, {*self._roles()})
             yield Effect(name, tuple(axes), np.asarray(values), self._mean(name))
 
     def _axis_of(self, column: WordColumn) -> LevelAxis:
@@ -459,9 +504,9 @@ class _Maker:
         found = self._weights.named(columns[0].name, names).reshape(*map(len, factors), -1)
         if not is_first:  # without any number, products of the same columns have the same features: they count once
             found[tuple(slice(None) if isinstance(c, WordColumn) else -1 for c in columns)] = 0
-        for k, (column, (_, resolution)) in enumerate(zip(columns, product, strict=True)):
-            if isinstance(column, NumberColumn):
-                knots = np.array(column.knots[resolution], np.float32).astype(float)
-                at = place_on(knots, np.append(axes[k].knots, np.nan))  # type: ignore[union-attr]
-                found = np.moveaxis(between(np.moveaxis(found, k, 0), at), 0, k)
-        return found
+        own = [
+            NumberAxis(axis.column, np.array(column.knots[resolution], np.float32).astype(float))
+            if isinstance(column, NumberColumn) else axis
+            for axis, column, (_, resolution) in zip(axes, columns, product, strict=True)
+        ]
+        return resampled(found, own, axes)

@@ -201,24 +201,41 @@ def _check_continued(found: Any) -> None:
         restored(found["nights"])
 
 
+MORE_OF_EFFECTS = {"bands", "columns", "moved", "scaled", "sizes", "squares"}  # of newer models
+
+
 def _check_means(found: Any, settings: Settings) -> None:
     """The means of the effects of columns, [classes] each, over how many rows, and the mean length of these; or {}."""
     if found == {}:
         return
     keys = {"rows", "length", "effects"}
-    if type(found) is not dict or set(found) - {"bands"} != keys or type(found["effects"]) is not dict:
+    if type(found) is not dict or set(found) - MORE_OF_EFFECTS != keys or type(found["effects"]) is not dict:
         raise ValueError("its means of effects are invalid")
     rows, length = found["rows"], found["length"]
     if type(rows) is not int or not 0 < rows < LARGEST or not _is_number(length) or length <= 0:
         raise ValueError("its means of effects are of no rows")
-    for mean in found["effects"].values():
+    of_classes = [x for name in ("effects", "scaled", "sizes") for x in _values(found.get(name, {}))]
+    for pair in _values(found.get("columns", {})):
+        of_classes += pair if type(pair) is list and len(pair) == 2 else [pair]
+    for mean in of_classes:
         if type(mean) is not list or len(mean) != settings.outputs.records or not all(map(_is_number, mean)):
             raise ValueError(f"a mean of an effect is {brief(repr(mean))}")
-    bands = found.get("bands", {})
-    for band in bands.values() if type(bands) is dict else [bands]:
+    squares = _values(found.get("squares", {}))
+    if ("squares" in found) != ("scaled" in found) or not all(_is_number(x) and x >= 0 for x in squares):
+        raise ValueError("its mean squares of columns are invalid")
+    for tables in _values(found.get("moved", {})):
+        flat = type(tables) is list and all(type(table) is list for table in tables)
+        if not flat or not all(map(_is_number, chain(*tables))):
+            raise ValueError(f"what a product moves into other effects is {brief(repr(tables))}")
+    for band in _values(found.get("bands", {})):
         edges = band if type(band) is list and len(band) == 2 and all(type(x) is list for x in band) else [[], [None]]
         if len(edges[0]) != len(edges[1]) or not all(map(_is_number, chain(*edges))):
             raise ValueError(f"a band of an effect is {brief(repr(band))}")
+
+
+def _values(found: Any) -> list[Any]:
+    """Those of a dictionary; else what is there, which is no value."""
+    return [*found.values()] if type(found) is dict else [found]
 
 
 def _check_absent(found: Any, settings: Settings, columns: Any) -> None:

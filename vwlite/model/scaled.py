@@ -40,13 +40,28 @@ def scaled(model: "Model", scales: Floats, offsets: Floats, calibration: dict[st
         weights[np.searchsorted(np.asarray(model.keys), key)] += offsets
     of_each = (np.broadcast_to(model.rule.get("unseen", 0.0), scales.shape) * scales).tolist()
     unseen = model.settings.outputs.stored(of_each)
-    means = {}
-    if model.means:
-        effects = {name: (np.array(mean) * scales).tolist() for name, mean in model.means["effects"].items()}
-        means = {"rows": model.means["rows"], "length": model.means["length"], "effects": effects}
+    means = _of_scaled(model.means, scales)
     is_softmax = model.settings.softmax or model.settings.oaa is None
     options = model.options if is_softmax else model.options | {"softmax_probabilities": True}
     return replace(
         model, weights=array_of(weights.tobytes(), "d"), options=options, means=means, weights_only=True, state={},
         more={}, rule={"unseen": unseen} if any(of_each) else {}, range=None, calibration=calibration,
     )
+
+
+def _of_scaled(means: dict[str, Any], scales: Floats) -> dict[str, Any]:
+    """The record of effects, where effects are multiplied; without bands."""
+    found: dict[str, Any] = {name: means[name] for name in ("rows", "length", "squares") if name in means}
+    for name, by in (("effects", scales), ("scaled", scales), ("sizes", np.abs(scales))):
+        if name in means:
+            found[name] = {effect: (np.array(of) * by).tolist() for effect, of in means[name].items()}
+    if "moved" in means:
+        found["moved"] = {
+            name: [(np.reshape(table, (-1, len(scales))) * scales).ravel().tolist() for table in tables]
+            for name, tables in means["moved"].items()
+        }
+    if "columns" in means:
+        found["columns"] = {
+            name: [(np.array(of) * np.abs(scales)).tolist() for of in pair] for name, pair in means["columns"].items()
+        }
+    return found

@@ -71,10 +71,10 @@ class DataTrainer(Trainer, Learning):
         return model
 
     def _of_table(self, model: "Model", interrupted: bool) -> "Model":
-        from vwlite.training.auto.readable import with_means
+        from vwlite.training.auto.readable import with_record
 
         model = super()._of_table(model, interrupted)
-        return model if interrupted or self.drawn is None else with_means(model, self.drawn(), self._models_of_folds())
+        return model if interrupted or self.drawn is None else with_record(model, self.drawn, self._models_of_folds())
 
     def _models_of_folds(self) -> Any:
         """Keys, and for each fold the weights of the model that has not learned it; None without folds."""

@@ -1,7 +1,7 @@
-"""What a model of a table stores for people: the names of the levels of its columns, and the means of its effects."""
+"""What a model of a table stores for people: the names of the levels of its columns, and the record of its effects."""
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from vwlite.model.snapshot import keeps_words
 from vwlite.model.weights import has_weight
 from vwlite.names import namespace_of
 
-MOST_ROWS = 20_000  # means are over so many rows
+MOST_ROWS = 20_000  # of the record
 
 
 class ColumnNames:
@@ -64,14 +64,13 @@ def with_levels(model: Model, names: ColumnNames) -> Model:
     return replace(model, names=FeatureNames.of(pairs))
 
 
-def with_means(model: Model, drawn: Iterable[Batch], of_folds: Any = None) -> Model:
-    """The model with the means of its effects over at most MOST_ROWS examples, and with the differences of these
-    effects between models that have not learned a fold. The model itself if its effects are not those of columns.
+def with_record(model: Model, drawn: Callable[[], Iterable[Batch]], of_folds: Any = None) -> Model:
+    """The model with the record of its effects over at most MOST_ROWS examples, and over models that have not learned
+    a fold. The model itself if its effects are not those of columns.
 
     of_folds: keys of features, and the weights of each of these models.
     """
-    from vwlite.model.contributions import means_of
-    from vwlite.model.effects import effects_of
+    from vwlite.model.readable import record_of
 
     others = []
     is_plain = model.settings.normalize == "none"  # else effects depend on the row
@@ -81,8 +80,7 @@ def with_means(model: Model, drawn: Iterable[Batch], of_folds: Any = None) -> Mo
         own = array("d", [by_key.get(key, 0.0) for key in model.keys])
         others.append(replace(model, weights=memoryview(own)))
     try:
-        of_columns = [effects_of(other, products=False) for other in others]
-        found = means_of(model, effects_of(model), _first(drawn, MOST_ROWS), of_columns)
+        found = record_of(model, lambda: _first(drawn(), MOST_ROWS), others)
     except DataError:
         return model
     return replace(model, means=found)
