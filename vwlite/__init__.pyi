@@ -13,6 +13,7 @@ from vwlite.estimators.evaluation import report as report
 from vwlite.estimators.loaded import LoadedModel as LoadedModel
 from vwlite.estimators.loaded import load_model as load_model
 from vwlite.model.effects import Effects
+from vwlite.model.importances import Importances
 
 __version__: str
 
@@ -30,6 +31,8 @@ class _Estimator:
     def explain(self, X: Any, top: int = ...) -> list[dict[str, Any]]: ...
     @property
     def effects_(self) -> Effects: ...
+    @property
+    def importances_(self) -> Importances: ...
     def contributions(self, X: Any) -> NDArray[np.float64]: ...
     @property
     def base_value_(self) -> Any: ...

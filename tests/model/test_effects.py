@@ -166,12 +166,17 @@ def bent_rows_with(frame):
 @pytest.mark.parametrize("means", [
     {"rows": 1}, {"rows": 0, "length": 1.0, "effects": {}}, {"rows": 2, "length": -1.0, "effects": {}},
     {"rows": 2, "length": 1.0, "effects": {"x": [1.0, 2.0]}}, {"rows": 2, "length": 1.0, "effects": {"x": 1.0}},
+    {"sizes": {"x": [1.0, 2.0]}}, {"sizes": [1.0]}, {"columns": {"x": [1.0]}}, {"columns": {"x": [[1.0], ["a"]]}},
+    {"moved": {"x*z": [1.0]}}, {"moved": [1]}, {"squares": {"x": 1.0}}, {"squares": {"x": -1.0}, "scaled": {}},
+    {"squares": {"x": "a"}, "scaled": {}}, {"ranges": {"x": [2.0, 1.0]}}, {"ranges": {"x": [1.0]}},
 ])
 def test_invalid_means_are_refused(fitted, tmp_path, means):
     m, _ = fitted
     path = tmp_path / "m"
+    if "rows" not in means:
+        means = {"rows": 2, "length": 1.0, "effects": {}, **means}
     path.write_bytes(to_bytes(replace(m._learned.model(), means=means), "m"))
-    with pytest.raises(DataError, match="mean"):
+    with pytest.raises(DataError, match=r"mean|effect|column"):
         read_model(str(path))
 
 
@@ -214,6 +219,23 @@ def test_pictures_of_effects():
     pyplot.close("all")
 
 
+def test_pictures_of_numbers_without_a_curve_have_the_range_of_the_data_and_one_scale():
+    pytest.importorskip("matplotlib").use("Agg")
+    from matplotlib import pyplot
+
+    frame = frame_of().drop(columns="at")
+    for normalize in ("none", "log"):
+        m = SparseClassifier(normalize=normalize, derive="none").fit(frame.drop(columns="y"), frame["z"] > 0.2)
+        shown = [ax for ax in np.ravel(m.plot_effects()) if ax.get_title()]
+        assert [ax.get_title() for ax in shown] == [e.name for e in m.effects_ if e.slope is None or e.slope.any()]
+        scales = {ax.get_ylim() if ax.lines and ax.get_xlabel() else ax.get_xlim() for ax in shown}
+        assert len(scales) == 1
+        x, y = next(ax for ax in shown if ax.get_title() == "z").lines[0].get_data()
+        assert [x[0], x[-1]] == pytest.approx(np.quantile(frame["z"], [0.01, 0.99]), rel=1e-5)
+        assert y == pytest.approx(m.effects_["z"].number(x)[:, 0] - m.effects_["z"].mean[0])
+        pyplot.close("all")
+
+
 def test_bands_are_those_of_models_that_have_not_learned_a_fold():
     """They contain the effect, which is their mean, and are narrower with more rows; not of normalized rows."""
     widths = []
@@ -252,6 +274,7 @@ def test_a_frame_of_effects_has_a_row_for_each_place(fitted):
     for effect in m.effects_:
         rows = found[found["effect"] == effect.name]
         assert repr(effect).endswith(f", {shown(rows['score'].min())} to {shown(rows['score'].max())}")
+        assert (effect.size is None) == ("on average" not in repr(effect))
         if len(effect.axes) == 1 and isinstance(effect.axes[0], NumberAxis):
             assert set(rows["kind"]) == {"line" if effect.slope is not None else "curve"}
             scores = effect.number(rows["at"].to_numpy(float))[:, 0] - effect.mean[0]
@@ -267,7 +290,7 @@ def test_a_frame_of_effects_of_texts_and_classes():
     frame["t"] = frame["w"] + " so"
     m = SparseClassifier(derive="none", text=["t"], names=True).fit(frame[["x", "t"]], frame["w"])
     found = m.effects_.to_frame()
-    assert [*found.columns] == ["effect", "kind", "class", "at", "score"]
+    assert [*found.columns] == ["effect", "kind", "class", "at", "size", "score"]
     words = found[(found["kind"] == "words") & (found["class"] == m.effects_.classes[0])]
     assert dict(zip(words["at"], words["score"], strict=True)) == pytest.approx(
         {word: weight[0] for word, weight in m.effects_["t"].words.items()})

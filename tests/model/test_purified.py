@@ -1,5 +1,6 @@
 """Purified effects: what products add by fewer columns is in the effects of these, and scores do not change."""
 
+import json
 from dataclasses import replace
 from itertools import combinations, product
 
@@ -10,7 +11,7 @@ from effects import corners, frame_of
 from slow_purified import marginal, purified
 from slow_purified import slices as sums_of_slices
 
-from vwlite import SparseClassifier, SparseRegressor
+from vwlite import SparseClassifier, SparseRegressor, load_model
 from vwlite.model.effects import Effect, Effects, LevelAxis, NumberAxis, effects_of
 from vwlite.model.purified import Plan, slices
 
@@ -220,3 +221,35 @@ def test_effects_and_importances_have_the_order_of_their_sizes(fitted):
         whole = np.abs(found @ shares).mean()
         assert one.whole == pytest.approx(whole, rel=1e-4, abs=1e-7)
         assert one.shared == pytest.approx(whole * parts[1] / (sum(parts) or 1), rel=1e-4, abs=1e-7)
+
+
+def test_all_that_shows_importances_has_the_same_ones(fitted, vwlite, tmp_path):
+    """The estimator, a model that is read, its frames, and `weights` beside data."""
+    m, frame = fitted
+    m.save(tmp_path / "m")
+    found = m.importances_
+    assert dict(found) == dict(load_model(tmp_path / "m").importances())
+    table = found.to_frame()
+    assert [*table["column"]] == [*found] and [*table["importance"]] == [*found.values()]
+    assert [*table["alone"] + table["in_products"]] == pytest.approx([*found.values()])
+    assert [line.split()[0] for line in repr(found).splitlines()[1:]] == [*found]
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    said = vwlite("weights", tmp_path / "m", tmp_path / "d.csv").out
+    rows = [line.split() for line in said[said.index("in products"):].splitlines()[1:]]
+    assert [row[-1] for row in rows] == [*found]
+    assert [float(row[0]) for row in rows] == pytest.approx([*found.values()], rel=1e-5)
+    columns = json.loads(vwlite("weights", tmp_path / "m", tmp_path / "d.csv", "--json").out)["columns"]
+    assert [(c["name"], c["importance"]) for c in columns] == [*found.items()]
+    sizes = m.effects_.to_frame().drop_duplicates("effect")
+    assert [*sizes["effect"]] == [effect.name for effect in m.effects_]
+    assert [*sizes["size"]] == [effect.size[0] for effect in m.effects_]
+
+
+def test_a_model_without_a_record_says_that_it_has_no_importances(vwlite, tmp_path):
+    frame = frame_of(200).drop(columns="at")
+    m = SparseClassifier(algorithm="gd").fit(frame.drop(columns="y"), frame["y"])
+    with pytest.raises(ValueError, match="no record of how much its columns add"):
+        m.importances_  # noqa: B018
+    m.save(tmp_path / "m")
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    assert "sum of |weight x spread|" in vwlite("weights", tmp_path / "m", tmp_path / "d.csv").out

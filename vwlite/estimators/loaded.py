@@ -34,6 +34,7 @@ from vwlite.runs.notes import KnownFeatures
 
 if TYPE_CHECKING:
     from vwlite.model.effects import Effects
+    from vwlite.model.importances import Importances
 
 OF_LINES = ("auto", *(kind for kind, row in FORMATS.items() if not row.is_table), "jsonl")  # formats of lines
 LINES = 1000  # default: lines that are read before the first prediction
@@ -138,6 +139,12 @@ class LoadedModel:
         from vwlite.estimators.readable import effects
 
         return effects(self)
+
+    def importances(self) -> "Importances":
+        """How important each column is: see `SparseClassifier.importances_`."""
+        from vwlite.estimators.readable import importances
+
+        return importances(self)
 
     # --- text --------------------------------------------------------------------------------
 

@@ -15,10 +15,12 @@ from vwlite.estimators.learned import NAME
 from vwlite.estimators.memory import InMemory
 from vwlite.model.contributions import Contributions
 from vwlite.model.effects import Effect, Effects, NumberAxis
+from vwlite.model.importances import Importances
 from vwlite.model.readable import readable_effects
 from vwlite.runs.opened import applied
 
 ACROSS = 3  # pictures beside each other
+POINTS = 50  # of a line, which --normalize log bends
 Floats = NDArray[np.float64]
 
 
@@ -26,6 +28,12 @@ def effects(model: Any) -> Effects:
     """See `SparseClassifier.effects_`."""
     with as_python():
         return readable_effects(model_of(model), NAME)
+
+
+def importances(model: Any) -> Importances:
+    """See `SparseClassifier.importances_`."""
+    with as_python():
+        return readable_effects(model_of(model), NAME).importances
 
 
 def contributions(model: Any, X: Any) -> tuple[list[str], Floats]:
@@ -54,17 +62,40 @@ def plot(found: Effects, axes: Any, names: Sequence[str] | None, of_class: Any) 
         figure, axes = pyplot.subplots(down, across, figsize=size, squeeze=False, layout="constrained")
         for unused in axes.ravel()[len(shown) :]:
             figure.delaxes(unused)
-    places = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
-    for ax, effect in zip(places, shown, strict=False):
+    pairs = [*zip(np.ravel(np.asarray(axes, dtype=object)), shown, strict=False)]
+    low, high = _scale([effect for _, effect in pairs], k)
+    for ax, effect in pairs:
         _draw(ax, effect, k)
+        if len(effect.axes) == 1:
+            (ax.set_ylim if isinstance(effect.axes[0], NumberAxis) else ax.set_xlim)(low, high)
     return axes
 
 
+def _scale(effects: Sequence[Effect], k: int) -> tuple[float, float]:
+    """The ends of the one scale that all effects of one column have."""
+    every = [0.0]
+    for effect in effects:
+        if len(effect.axes) == 1:
+            axis = effect.axes[0]
+            y = effect.number(_at(axis)) if isinstance(axis, NumberAxis) else effect.values
+            every += (y[:, k] - effect.mean[k]).tolist()
+    edge = 0.05 * (max(every) - min(every)) or 1.0
+    return min(every) - edge, max(every) + edge
+
+
+def _at(axis: NumberAxis) -> Floats:
+    """Where a number is drawn: its knots, or a line between the ends of its range."""
+    if axis.low is None or axis.high is None:
+        return np.array([0.0, 1.0])  # the model has no record
+    if not len(axis.knots):
+        return np.linspace(axis.low, axis.high, POINTS)
+    return axis.knots[(axis.knots >= axis.low) & (axis.knots <= axis.high)]
+
+
 def _chosen(found: Effects, names: Sequence[str] | None) -> list[Effect]:
-    """Those of these names; else all of one or two columns that have a picture, the widest first."""
+    """Those of these names; else all of one or two columns that have a picture, the largest first."""
     if names is None:
-        able = [e for e in found if 1 <= len(e.axes) <= 2 and (e.slope is None or np.any(e.slope))]
-        return sorted(able, key=lambda e: -_range(e))
+        return [e for e in found if 1 <= len(e.axes) <= 2 and (e.slope is None or np.any(e.slope))]
     known = {effect.name: effect for effect in found}
     for name in names:
         if name not in known:
@@ -72,11 +103,6 @@ def _chosen(found: Effects, names: Sequence[str] | None) -> list[Effect]:
         if not 1 <= len(known[name].axes) <= 2:
             raise UsageError(f"the effect {name!r} has no picture: it is one of a text or of three columns")
     return [known[name] for name in names]
-
-
-def _range(effect: Effect) -> float:
-    values = effect.values.reshape(-1, effect.values.shape[-1])
-    return float(np.max(values.max(axis=0) - values.min(axis=0), initial=0.0))
 
 
 def _class_of(found: Effects, of_class: Any) -> int:
@@ -102,9 +128,7 @@ def _draw(ax: Any, effect: Effect, k: int) -> None:
             name(axis.full_name)
         ax.tick_params(axis="x", labelrotation=45)
     elif isinstance(effect.axes[0], NumberAxis):
-        axis = effect.axes[0]
-        knots = axis.knots
-        x = knots[(knots >= axis.low) & (knots <= axis.high)] if len(knots) else np.array([-1.0, 1.0])
+        x = _at(effect.axes[0])
         ax.plot(x, effect.number(x)[:, k] - effect.mean[k])
         ax.set_xlabel(effect.name)
     else:

@@ -12,7 +12,7 @@ import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 import numpy as np
@@ -36,6 +36,7 @@ from vwlite.algorithms.table import ALGORITHMS, AUTO
 from vwlite.core.base.elementary import each
 from vwlite.core.tables.arrow import Frame
 from vwlite.estimators.coefficients import coefficients, intercepts, shown
+from vwlite.estimators.columns import OfColumns
 from vwlite.estimators.errors import as_python
 from vwlite.estimators.frames import columns_of, decided, frame_of, is_frame, prepared, schema_of
 from vwlite.estimators.learned import (
@@ -75,9 +76,6 @@ from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import resolve
 from vwlite.time_formats import fault_of
 
-if TYPE_CHECKING:
-    from vwlite.model.effects import Effects
-
 Array = Any  # of NumPy, or of scipy where documented
 Self = TypeVar("Self", bound="_Sparse")
 FEW_CLASSES = 20  # above this, scikit-learn warns if there are more than half as many as rows
@@ -113,7 +111,7 @@ unchanged. See `vwlite help python`.
 """
 
 
-class _Sparse(BaseEstimator):  # type: ignore[misc]
+class _Sparse(OfColumns, BaseEstimator):  # type: ignore[misc]
     """The common part of both estimators."""
 
     _PARAMETERS: Mapping[str, Spec] = {}  # the parameters that are options
@@ -350,41 +348,6 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self)
         return explain(self, X, top)
-
-    @property
-    def effects_(self) -> "Effects":
-        """The model in a form to read: `base` and, for each column and each product of columns, an effect: the curve of
-        a number as knots and values, a value for each level, a grid for a product. The score is base + the sum of the
-        effects less their means over training data. ValueError if the model was not fitted on a frame.
-        """
-        from vwlite.estimators.readable import effects
-
-        check_is_fitted(self)
-        return effects(self)
-
-    def contributions(self, X: Any) -> Array:
-        """What each effect adds to the score of each row, in the order of `effects_`: [rows, effects], or with more
-        than two classes [rows, effects, classes]. base_value_ + their sum is the score of `decision_function`. They
-        are additive as SHAP values are: `shap.Explanation(m.contributions(X), m.base_value_, X)`."""
-        from vwlite.estimators.readable import contributions
-
-        check_is_fitted(self)
-        return contributions(self, X)[1]
-
-    @property
-    def base_value_(self) -> Any:
-        """The mean score of the training data, to which contributions are added; of each of several classes."""
-        found = self.effects_
-        return found.base if found.classes else float(found.base[0])
-
-    def plot_effects(self, ax: Any = None, *, names: Sequence[str] | None = None, of_class: Any = None) -> Any:
-        """Draw effects with matplotlib: curves, bars of levels, heat maps of pairs. ax: one axes, or an array of them;
-        None: a new figure. names: of effects; None: those of one or two columns, the widest first, as many as there
-        are axes. of_class: whose scores, of more than two classes. Returns the axes."""
-        from vwlite.estimators.readable import plot
-
-        with as_python():
-            return plot(self.effects_, ax, names, of_class)
 
     @property
     def normalize_(self) -> str:

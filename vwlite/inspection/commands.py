@@ -65,7 +65,8 @@ class WeightsOptions(ModelOptions):
 
     With DATA: also how many examples have the feature, and weight x spread, the largest first; the spread is the
     standard deviation of the feature's value in all examples. Then the sums of |weight x spread| by column or
-    namespace. Names are those of DATA, too.
+    namespace; of a table that the default learned, the importance of each column: the mean |contribution| to the rows
+    of training of all that it takes part in. Names are those of DATA, too.
     """
 
     model: str = argument("", "model", type=PATH, required=True, reads="the input model")

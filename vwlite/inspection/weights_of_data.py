@@ -6,7 +6,7 @@ score varies with the feature.
 
 import sys
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -22,7 +22,10 @@ from vwlite.errors import DataError
 from vwlite.input.pipeline import parsed_batches
 from vwlite.inspection.commands import TOP, WeightsOptions
 from vwlite.model.feature_names import FeatureNames, escaped, indices_of
+from vwlite.model.file import Model
+from vwlite.model.importances import Importances
 from vwlite.model.learners import make_expander, make_finder
+from vwlite.model.readable import readable_effects
 from vwlite.model.weights import Row, has_weight, intercept_key
 from vwlite.output.json_text import json_text, with_schema
 from vwlite.output.text import cut, printable
@@ -136,12 +139,24 @@ def beside_data(o: WeightsOptions, rows: Callable[..., Iterable[Row]]) -> int:
         if frame.signal is None:
             bad.finish()
             found.finish()
-            write(found, found.rows(rows(found.model, found.effects)), o.json, None if o.everything else TOP)
+            write(found, found.rows(rows(found.model, found.effects)), importances_of(model.model, model.path), o.json,
+                  None if o.everything else TOP)
         return frame.code()
 
 
-def write(data: WeightsOfData, rows: Iterable[WeightRow], as_json: bool, top: int | None) -> None:
-    """Both tables to standard output, as JSON or text. top: how many groups are shown."""
+def importances_of(model: Model, path: str) -> Importances | None:
+    """Those of the columns of a model; None if it has no record of them."""
+    try:
+        return readable_effects(model, path).importances
+    except DataError:
+        return None
+
+
+def write(
+    data: WeightsOfData, rows: Iterable[WeightRow], columns: Importances | None, as_json: bool, top: int | None
+) -> None:
+    """Both tables to standard output, as JSON or text: weights, and columns if their importances are known, else
+    groups. top: how many columns or groups are shown."""
     groups = data.groups()
     if as_json:
         weights = [
@@ -150,7 +165,8 @@ def write(data: WeightsOfData, rows: Iterable[WeightRow], as_json: bool, top: in
             for r in rows
         ]
         sums = [{"name": g.name, "effect": g.effect, "share": g.share, "features": g.size} for g in groups]
-        found = with_schema({"examples": data.examples, "weights": weights, "groups": sums})
+        found = with_schema({"examples": data.examples, "weights": weights, "groups": sums,
+                             "columns": columns.as_dicts() if columns is not None else []})
         sys.stdout.write(json_text(found, indent=1) + "\n")
         return
     column = f" {'class':<10}" if data.model.class_names() else ""
@@ -161,9 +177,27 @@ def write(data: WeightsOfData, rows: Iterable[WeightRow], as_json: bool, top: in
         names = ", ".join(escaped(name.encode("utf-8", "surrogateescape")) for name in r.names) or f"#{r.key}"
         weight, share = "unknown" if r.weight is None else f"{r.weight:.6g}", r.examples / data.examples
         lines.append(cut(f"{weight:>12}{column} {r.examples:11,} {share:7.1%} {r.effect:16.6g}  {names}"))
-    lines += ["", f"{'sum of |weight x spread|':>24} {'share':>7} {'features':>11}  namespace or column"]
-    shown = groups[:top]
-    lines += [cut(f"{g.effect:24.6g} {g.share:7.1%} {g.size:11,}  {printable(g.name)}") for g in shown]
-    if len(shown) < len(groups):
-        lines.append(f"... and {len(groups) - len(shown):,} more: --all shows them")
+    lines += ["", *(of_columns(columns, top) if columns is not None else of_groups(groups, top))]
     sys.stdout.write("\n".join(lines) + "\n")
+
+
+def of_columns(columns: Importances, top: int | None) -> Iterator[str]:
+    """A table of importances."""
+    whole = sum(columns.values()) or 1.0
+    yield f"{'mean |contribution|':>24} {'share':>7} {'in products':>11}  column"
+    for one in columns.parts[:top]:
+        shared = f"{one.shared:.6g}" if one.shared else ""
+        yield cut(f"{one.whole:24.6g} {one.whole / whole:7.1%} {shared:>11}  {printable(one.column)}")
+    yield from more_than(len(columns), top)
+
+
+def of_groups(groups: Sequence[Group], top: int | None) -> Iterator[str]:
+    yield f"{'sum of |weight x spread|':>24} {'share':>7} {'features':>11}  namespace or column"
+    for g in groups[:top]:
+        yield cut(f"{g.effect:24.6g} {g.share:7.1%} {g.size:11,}  {printable(g.name)}")
+    yield from more_than(len(groups), top)
+
+
+def more_than(n: int, top: int | None) -> Iterator[str]:
+    if top is not None and n > top:
+        yield f"... and {n - top:,} more: --all shows them"

@@ -35,7 +35,7 @@ class NumberAxis:
     """A number, linear between knots and constant outside of them. The place behind the last knot is that of a missing
     number.
 
-    low, high: the knots between which the training data lie, except for few rows; None without knots.
+    low, high: the numbers between which the training data lie, except for few rows; None if the model has no record.
     """
 
     column: str
@@ -164,7 +164,8 @@ class Effect:
         size = len(self.words) or (2 if self.slope is not None else " x ".join(str(len(a.names)) for a in self.axes))
         what = {"line": "line", "words": f"{size} words", "grid": f"grid of {size}"}.get(
             self.kind, f"{self.kind} of {size} places")
-        return f"{self.name}: {what}, {shown(float(found.min()))} to {shown(float(found.max()))}"
+        size = f", {shown(float(np.mean(self.size)))} on average" if self.size is not None else ""
+        return f"{self.name}: {what}{size}, {shown(float(found.min()))} to {shown(float(found.max()))}"
 
     def number(self, x: Numbers) -> Numbers:
         """The effect of values of the one column, a number, of which NaN is a missing one: [len(x), classes]."""
@@ -261,21 +262,23 @@ class Effects:
 
     def to_frame(self) -> Any:
         """A pandas.DataFrame with a row for each place of each effect, and each class: effect, kind (curve, line,
-        levels, words, grid), class if there are several, the place (at; of products at_2 and at_3 too), and what is
-        added to the score there, less the mean. ImportError without pandas."""
+        levels, words, grid), class if there are several, the place (at; of products at_2 and at_3 too), the size of the
+        effect, and what is added to the score there, less the mean. ImportError without pandas."""
         try:
             from pandas import DataFrame
         except ImportError:
             raise ImportError("to_frame needs pandas: pip install pandas") from None
         found = []
         for effect in self:
+            sizes = [None] * len(self.intercept) if effect.size is None else effect.size.tolist()
             for place, added in effect.rows():
                 at = {f"at_{i}" if i > 1 else "at": name for i, name in enumerate(place, 1)}
-                for name, score in zip(self.classes or [None], added.tolist(), strict=True):
-                    found.append({"effect": effect.name, "kind": effect.kind, "class": name, **at, "score": score})
+                for name, size, score in zip(self.classes or [None], sizes, added.tolist(), strict=True):
+                    found.append({"effect": effect.name, "kind": effect.kind, "class": name, **at, "size": size,
+                                  "score": score})
         most = max((len(effect.axes) for effect in self), default=1)
         names = ["effect", "kind", *["class"] * bool(self.classes), "at", *(f"at_{i}" for i in range(2, most + 1))]
-        return DataFrame(found, columns=[*names, "score"])
+        return DataFrame(found, columns=[*names, "size", "score"])
 
     def with_record(self, means: Mapping[str, Any]) -> "Effects":
         """With the bands, sizes and importances of a record; then the largest effect is the first."""
@@ -286,6 +289,9 @@ class Effects:
                 effect = replace(effect, band=(np.array(band[0], float), np.array(band[1], float)))
             if effect.name in sizes:
                 effect = replace(effect, size=np.array(sizes[effect.name], float))
+            if effect.name in means.get("ranges", {}) and effect.kind == "line":
+                low, high = means["ranges"][effect.name]
+                effect = replace(effect, axes=(NumberAxis(effect.name, np.zeros(0), low, high),))
             found.append(effect)
         if all(effect.name in sizes for effect in found):
             found.sort(key=lambda effect: -np.mean(sizes[effect.name]))

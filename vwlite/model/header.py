@@ -201,7 +201,7 @@ def _check_continued(found: Any) -> None:
         restored(found["nights"])
 
 
-MORE_OF_EFFECTS = {"bands", "columns", "moved", "scaled", "sizes", "squares"}  # of newer models
+MORE_OF_EFFECTS = {"bands", "columns", "moved", "ranges", "scaled", "sizes", "squares"}  # of newer models
 
 
 def _check_means(found: Any, settings: Settings) -> None:
@@ -216,10 +216,13 @@ def _check_means(found: Any, settings: Settings) -> None:
         raise ValueError("its means of effects are of no rows")
     of_classes = [x for name in ("effects", "scaled", "sizes") for x in _values(found.get(name, {}))]
     for pair in _values(found.get("columns", {})):
-        of_classes += pair if type(pair) is list and len(pair) == 2 else [pair]
+        of_classes += pair if type(pair) is list and len(pair) == 2 else [None]
     for mean in of_classes:
         if type(mean) is not list or len(mean) != settings.outputs.records or not all(map(_is_number, mean)):
             raise ValueError(f"a mean of an effect is {brief(repr(mean))}")
+    for ends in _values(found.get("ranges", {})):
+        if type(ends) is not list or len(ends) != 2 or not all(map(_is_number, ends)) or ends[0] > ends[1]:
+            raise ValueError(f"a range of a column is {brief(repr(ends))}")
     squares = _values(found.get("squares", {}))
     if ("squares" in found) != ("scaled" in found) or not all(_is_number(x) and x >= 0 for x in squares):
         raise ValueError("its mean squares of columns are invalid")
@@ -234,8 +237,8 @@ def _check_means(found: Any, settings: Settings) -> None:
 
 
 def _values(found: Any) -> list[Any]:
-    """Those of a dictionary; else what is there, which is no value."""
-    return [*found.values()] if type(found) is dict else [found]
+    """Those of a dictionary; else None, which is no value."""
+    return [*found.values()] if type(found) is dict else [None]
 
 
 def _check_absent(found: Any, settings: Settings, columns: Any) -> None:

@@ -59,6 +59,10 @@ class Importances(Mapping[str, float]):
         """With what columns do alone and in products."""
         return [*self._of.values()]
 
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """For JSON."""
+        return [{"name": one.column, "importance": one.whole, "in_products": one.shared} for one in self.parts]
+
     def __repr__(self) -> str:
         wide = max(map(len, self), default=0)
         lines = [f"  {one.column:<{wide}}  {shown(one.whole):>8}"
@@ -66,8 +70,11 @@ class Importances(Mapping[str, float]):
         return "\n".join([f"<the importances of {len(self)} columns", *lines]) + ">"
 
     def to_frame(self) -> "DataFrame":
-        """A pandas.DataFrame with a row for each column: importance, alone, in_products."""
-        from pandas import DataFrame
+        """A pandas.DataFrame with a row for each column: importance, alone, in_products. ImportError without pandas."""
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise ImportError("to_frame needs pandas: pip install pandas") from None
 
         rows = [(one.column, one.whole, one.whole - one.shared, one.shared) for one in self.parts]
         return DataFrame(rows, columns=["column", "importance", "alone", "in_products"])

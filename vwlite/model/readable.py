@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from vwlite.model.file import Model
 
 MOST_BANDED = 200  # places on an axis with a band: knots of a curve, levels
+OUTER = 0.01  # of rows on either side of a range
 Batches = Callable[[], Iterable["Batch"]]  # may be read several times
 
 
@@ -41,7 +42,7 @@ def record_of(model: "Model", batches: Batches, of_folds: Sequence["Model"] = ()
     purified effect, less its mean. columns: the importance of each column, alone and in products
     (vwlite.model.importances). bands: of one score, in which the purified effects of `of_folds` are, less their means.
     squares, scaled: of models of --normalize, the mean squares of columns, and the means of what these contribute
-    (vwlite.model.row_lengths).
+    (vwlite.model.row_lengths). ranges: of numbers without a curve, between which all but few rows are.
     """
     effects, others = effects_of(model), [effects_of(other) for other in of_folds]
     plan, lines = Plan(effects), {effect.name for effect in effects if effect.kind == "line"}
@@ -49,6 +50,7 @@ def record_of(model: "Model", batches: Batches, of_folds: Sequence["Model"] = ()
               if len(axes) == 1 and name not in lines and axes[0].size <= MOST_BANDED] if others else []
     cells = Cells({name: plan.axes[name] for name in (*plan.names, *banded)})
     contributions, rows, length = Contributions(model, effects), 0, 0.0
+    of_lines: dict[str, list[Numbers]] = {name: [] for name in lines}
     sums, squares = np.zeros((len(contributions.names), model.records)), np.zeros(len(contributions.names))
     for batch in batches():
         found = contributions.of(batch)
@@ -57,6 +59,8 @@ def record_of(model: "Model", batches: Batches, of_folds: Sequence["Model"] = ()
         length += float(found.lengths.sum())
         squares += 0.0 if found.squares is None else found.squares.sum(axis=0)
         cells.take(found)
+        for name, numbers in of_lines.items():
+            numbers.append(found.numbers[name][~np.isnan(found.numbers[name])])
     if not rows:
         return {}
     means = dict(zip(contributions.names, sums / rows, strict=True))
@@ -68,6 +72,10 @@ def record_of(model: "Model", batches: Batches, of_folds: Sequence["Model"] = ()
         record |= {"squares": of_columns, "scaled": _stored(means, effects)}
     purified, moved = plan.purified(effects, counts := cells.counts)
     record |= _sizes(model, purified, means, batches(), rows)
+    there = {name: every for name, parts in of_lines.items() if len(every := np.concatenate(parts))}
+    if there:
+        of_each = {name: np.quantile(every, [OUTER, 1 - OUTER]).tolist() for name, every in there.items()}
+        record["ranges"] = {name: [*map(short, ends)] for name, ends in of_each.items()}
     if moved:
         record["moved"] = {name: [table.ravel().tolist() for table in tables] for name, tables in moved.items()}
     if banded:

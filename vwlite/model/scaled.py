@@ -51,7 +51,7 @@ def scaled(model: "Model", scales: Floats, offsets: Floats, calibration: dict[st
 
 def _of_scaled(means: dict[str, Any], scales: Floats) -> dict[str, Any]:
     """The record of effects, where effects are multiplied; without bands."""
-    found: dict[str, Any] = {name: means[name] for name in ("rows", "length", "squares") if name in means}
+    found: dict[str, Any] = {name: means[name] for name in ("rows", "length", "squares", "ranges") if name in means}
     for name, by in (("effects", scales), ("scaled", scales), ("sizes", np.abs(scales))):
         if name in means:
             found[name] = {effect: (np.array(of) * by).tolist() for effect, of in means[name].items()}
