@@ -11,7 +11,9 @@ from vwlite.input.parsing import ParseOptions
 from vwlite.model import Model
 from vwlite.model.contributions import Contributions
 from vwlite.model.effects import Axis, Effect, Effects, LevelAxis, NumberAxis
+from vwlite.model.importances import Importances, Shares
 from vwlite.model.readable import readable_effects
+from vwlite.model.row_lengths import of_usual_length
 from vwlite.runs.opened import Opened
 
 MOST_ROWS, MOST_CELLS = 20_000, 4_000_000  # of the sample
@@ -19,13 +21,20 @@ MOST_ROWS, MOST_CELLS = 20_000, 4_000_000  # of the sample
 
 class Influence:
     """Takes batches, which have the hashes of namespaces. zeros: they have numbers of value 0, too; else a number that
-    is not there is 0 where that is what its effect takes it for."""
+    is not there is 0 where that is what its effect takes it for.
+
+    The sizes of effects and the importances of columns are those that the model has a record of; without one, those
+    over the rows of these batches."""
 
     def __init__(self, model: Model, effects: Effects, *, zeros: bool) -> None:
         self.effects, self.rows = effects, 0
         self._found = Contributions(model, effects)
-        self._length = 0.0
+        # Without a record: what effects contribute to a sample of rows, as their means are known at the end
+        size = MOST_CELLS // max(len(effects) * model.records, 1)
+        self._contributions = None if effects.of_columns else Sample(min(MOST_ROWS, max(size, 500)))
         self._sums = np.zeros((2, len(effects), model.records))  # of the effects, and of their squares
+        self._squares = np.zeros(len(self._found.names))  # of values, with --normalize
+        self._place = {effect.name: k for k, effect in enumerate(effects)}
         self._axes = [*dict.fromkeys(axis.full_name for effect in effects for axis in effect.axes)]
         self._levels = {axis.full_name: axis.levels for effect in effects if len(effect.axes) == 1
                         for axis in effect.axes if isinstance(axis, LevelAxis)}
@@ -46,8 +55,10 @@ class Influence:
         if not len(found.rows):
             return
         self.rows += len(found.rows)
-        self._length += float(found.lengths.sum())
+        self._squares += 0.0 if found.squares is None else found.squares.sum(axis=0)
         moved = found.effects[:, : len(self.effects)]
+        if self._contributions is not None and len(self.effects):
+            self._contributions.add(*moved.reshape(len(moved), -1).T)
         self._sums += moved.sum(axis=0), (moved**2).sum(axis=0)
         of = found.numbers | found.levels
         columns = [np.asarray(of[axis], float) for axis in self._axes]
@@ -60,6 +71,27 @@ class Influence:
         self.mean = self._sums[0] / n
         self.deviations: Floats = np.sqrt(np.maximum(self._sums[1] / n - self.mean**2, 0.0))  # [effects, classes]
         self._of_axis: dict[str, Floats] = dict(zip(self._axes, self._sample.columns(), strict=False))
+        if self.effects.squares is None and self._squares.any():
+            squares = dict(zip(self._found.names, (self._squares / n).tolist(), strict=True))
+            self.effects = of_usual_length(self.effects, squares, {})
+        self._set_sizes()
+
+    def _set_sizes(self) -> None:
+        """Sizes of effects [effects, classes], and importances."""
+        shares, of_columns = Shares(self.effects), self.effects.of_columns
+        if self._contributions is not None and self.rows and len(self.effects):
+            found = np.array(self._contributions.columns()).T.reshape(-1, *self.mean.shape)
+            shares.take(found - found.mean(axis=0))
+            of_columns = tuple(shares.importances())
+        own = shares.sizes / max(shares.rows, 1)
+        sizes = [own[k] if effect.size is None else effect.size for k, effect in enumerate(self.effects)]
+        self.sizes: Floats = np.array(sizes).reshape(own.shape)
+        self.importances = Importances(of_columns)
+
+    @property
+    def has_record(self) -> bool:
+        """Whether sizes and importances are over the rows of training."""
+        return bool(self.effects.of_columns)
 
     def where(self, axis: Axis) -> Floats:
         """The values of a sample of rows: numbers, of which NaN is a missing one, or places of levels."""
@@ -76,31 +108,27 @@ class Influence:
         none."""
         if self.effects.rows:
             return np.asarray(effect.mean)
-        return np.asarray(effect.mean + self.mean[self.effects.effects.index(effect)])
+        return np.asarray(effect.mean + self.mean[self._place[effect.name]])
 
     def at(self, effect: Effect, x: Floats) -> Floats:
-        """An effect of one number, centred: [len(x), classes]; of --normalize in a row of mean length."""
-        return np.asarray(effect.number(self._scaled(x)) - self.centre(effect))
+        """An effect of one number, centred: [len(x), classes]; of --normalize in a row of usual length."""
+        return np.asarray(effect.number(x) - self.centre(effect))
 
     def values(self, effect: Effect) -> Floats:
-        """The values of an effect of levels, centred; of --normalize in a row of mean length."""
-        return np.asarray(effect.values * self.one - self.centre(effect))
+        """The values of an effect of levels, centred; of --normalize in a row of usual length."""
+        return np.asarray(effect.values - self.centre(effect))
 
     @property
     def one(self) -> float:
-        """The value of a word."""
-        return float(self._scaled(np.ones(1))[0])
-
-    def _scaled(self, x: Floats) -> Floats:
-        if self.effects.normalize == "log":
-            x = np.asarray(np.copysign(np.log1p(np.abs(x)), x))
-        return np.asarray(x / self._length * self.rows) if self.effects.normalize in ("l2", "log") else x
+        """The value of a word, in a row of usual length."""
+        of = {"l2": 1.0, "log": float(np.log(2.0))}.get(self.effects.normalize)
+        return 1.0 if of is None else of / self.effects.length
 
     def ordered(self) -> list[tuple[Effect, Floats]]:
-        """The effects that move scores, with their deviations over the rows for each class; the largest first."""
-        sizes = np.sqrt((self.deviations**2).mean(axis=1))
-        order = np.argsort(-sizes, kind="stable").tolist()
-        return [(self.effects.effects[k], self.deviations[k]) for k in order if sizes[k] > 0]
+        """The effects that move scores, with their sizes for each class; the largest first."""
+        whole = self.sizes.mean(axis=1)
+        order = np.argsort(-whole, kind="stable").tolist()
+        return [(self.effects.effects[k], self.sizes[k]) for k in order if whole[k] > 0]
 
     def counts(self, axis: LevelAxis) -> Floats:
         """The share of rows with each place of a level axis."""
@@ -108,7 +136,11 @@ class Influence:
         return np.bincount(places, minlength=axis.size) / max(len(places), 1)
 
     def as_dict(self) -> list[dict[str, Any]]:
-        """For JSON: the standard deviation of each effect over the rows, with classes that of each."""
+        """For JSON: the size of each effect, and its standard deviation over the rows; with classes those of each."""
         classes = self.effects.classes
-        return [{"name": effect.name, "deviation": deviation.tolist() if classes else float(deviation[0])}
-                for effect, deviation in self.ordered()]
+
+        def stored(of: Floats) -> Any:
+            return of.tolist() if classes else float(of[0])
+
+        return [{"name": effect.name, "size": stored(size),
+                 "deviation": stored(self.deviations[self._place[effect.name]])} for effect, size in self.ordered()]

@@ -23,6 +23,7 @@ from vwlite.evaluation.page.markup import Markup, columns, joined, name, page, p
 from vwlite.evaluation.page.nights import of_nights
 from vwlite.evaluation.page.origin import command_of
 from vwlite.evaluation.page.sections import Label, label_of
+from vwlite.evaluation.page.units import unit_of
 from vwlite.evaluation.sampling import Sampling
 from vwlite.evaluation.worst import Worst, WorstRow
 from vwlite.input.parsing import Parsed
@@ -95,21 +96,23 @@ class ModelPart:
 
     def effects(self, kind: Kind, label: Label, most: int) -> Markup:
         """What moves scores: effects, or features if the model has no columns."""
-        unit, meaning = sections.unit_of(kind, label)
         seen = self.influence
+        is_mapped = "slope" in self.model.calibration  # then effects are those of scores before the map
+        unit = unit_of(kind, label.column, label.positive, seen.effects if seen is not None and not is_mapped else None)
         if seen is None or not seen.ordered():
-            return sections.of_weights(self.weights.groups(), self.rows(), unit)
-        about = (f"A score is the sum of these effects and {sections.base_of(seen.effects)}. They are ordered by their "
-                 "typical size ±, the standard deviation over the rows: what moves scores most comes first. "
-                 f"{meaning}{self._of_sample} Pictures of numbers leave out 1 % of the rows on either side; empty "
-                 "cells have no rows.")
+            return sections.of_weights(self.weights.groups(), self.rows(), unit.name)
+        about = (f"A score is the sum of these effects and {sections.base_of(seen.effects)}. {unit.meaning} The number "
+                 "beside the name of an effect is its mean contribution; what is below a tenth of the largest is grey. "
+                 "All curves and levels have one scale, at whose ends they are cut; products have another."
+                 f"{self._of_sample} Pictures of numbers leave out 1 % of the rows on either side; empty cells have no "
+                 "rows.")
         if seen.effects.normalize in ("l2", "log"):
-            about += (f" Rows are scaled (--normalize {seen.effects.normalize}): pictures are for a row of mean "
-                      "length.")
+            about += (f" Rows are scaled (--normalize {seen.effects.normalize}): pictures are for a row of usual "
+                      "length; a column also moves scores as it changes the length.")
         if any(effect.band is not None for effect in seen.effects):
             about += " Light bands: how far the curves of models differ that each did not learn a part of the data."
         words = {effect.name: self.words(effect.name, seen.one) for effect in seen.effects if not effect.axes}
-        return joined([paragraph(about), pictures.of_effects(seen, unit, words, most)])
+        return joined([pictures.of_columns(seen, unit), paragraph(about), pictures.of_effects(seen, unit, words, most)])
 
     @property
     def _of_sample(self) -> str:
@@ -123,6 +126,7 @@ class ModelPart:
             "passes": [*map(in_json, self.model.passes)], "worst": [row.as_dict() for row in self.worst],
             "groups": [g._asdict() for g in self.weights.groups()], "weights": [row._asdict() for row in self.rows()],
             "effects": self.influence.as_dict() if self.influence is not None else [],
+            "columns": self.influence.importances.as_dicts() if self.influence is not None else [],
             "rows_of_effects": self.sampling.taken,
             "nights": [night.stored() for night in nights_of(self.model.continued)],
         }

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -109,12 +109,17 @@ def label_lines(label: str, pixels: float, most: int = 2) -> list[str]:
 
 
 class Plot:
-    """The area of a chart, between its axes. strip: of the strip below it; label: the lines of the x axis's."""
+    """The area of a chart, between its axes. strip: of the strip below it; beside: what is written at the right of the
+    ticks of y; label: the lines of the x axis's."""
 
-    def __init__(self, x: Axis, y: Axis, width: int, height: int, strip: int = 0) -> None:
+    def __init__(
+        self, x: Axis, y: Axis, width: int, height: int, strip: int = 0, beside: Sequence[str] = (),
+    ) -> None:
         self.x, self.y, self.width, self._strip = x, y, width, strip
-        self.left = max(30, math.ceil(8 + LETTER * max((len(y.number(v)) for v in y.ticks), default=0)))
-        self.right, self.top = width - RIGHT, TOP
+        longest = max((len(y.number(v)) for v in y.ticks), default=0)
+        self.left = max(36 if strip else 30, math.ceil(8 + LETTER * longest))
+        self.right = width - max(RIGHT, math.ceil(7 + LETTER * max(map(len, beside), default=0)) if beside else 0)
+        self.top, self._beside = TOP, beside
         self._label = label_lines(x.label, self.right - self.left)
         self.height = height + strip + LINE * (len(self._label) - 1)
         self.bottom = height - BOTTOM
@@ -137,6 +142,8 @@ class Plot:
             kind = "grid zero" if value == 0 else "grid"
             parts.append(Markup(f'<path class="{kind}" d="M{self.left},{place:.1f}H{self.right}"/>'))
             parts.append(words(self.left - 5, place + 4, y.number(value), "end"))
+            if self._beside:
+                parts.append(words(self.right + 5, place + 4, self._beside[y.ticks.index(value)], "start"))
         parts.append(words(0, LINE - 2, label_lines(y.label, self.width, 1)[0], "start", "axis"))
         parts += [words((self.left + self.right) / 2, below + 14 + LINE * (k + 1), line, kind="axis")
                   for k, line in enumerate(self._label)]
@@ -247,9 +254,12 @@ def steps(title: object, about: str, parts: Sequence[tuple[str, Floats]], x: Axi
     return figure(title, plot.svg(about), kind="small" if small else "")
 
 
-def curve(title: object, about: str, series: Sequence[Series], x: Axis, y: Axis, counts: Sequence[float]) -> Markup:
-    """A small figure of lines over a strip of rows."""
-    plot = Plot(x, y, 260, 170, STRIP)
+def curve(
+    title: object, about: str, series: Sequence[Series], x: Axis, y: Axis, counts: Sequence[float], *,
+    beside: Callable[[float], str] | None = None, kind: str = "",
+) -> Markup:
+    """A small figure of lines over a strip of rows. beside: what is written at the right of a value of y."""
+    plot = Plot(x, y, 260, 170, STRIP, [beside(v) for v in y.ticks] if beside is not None else ())
     named = [(s, k) for k, s in enumerate(s for s in series if not s.faint)]
     for s in series:
         if s.faint:
@@ -259,7 +269,7 @@ def curve(title: object, about: str, series: Sequence[Series], x: Axis, y: Axis,
     if len(named) > 1:
         plot.ends(named)
     plot.rows(counts)
-    return figure(title, plot.svg(about), kind="small")
+    return figure(title, plot.svg(about), kind=f"small {kind}".strip())
 
 
 def shade(value: float, top: float) -> str:
@@ -269,9 +279,10 @@ def shade(value: float, top: float) -> str:
 
 
 def heat(title: object, about: str, values: Floats, rows: Axis | Sequence[str], columns: Axis | Sequence[str],
-         labels: tuple[str, str]) -> Markup:
+         labels: tuple[str, str], *, most: float | None = None, kind: str = "") -> Markup:
     """A small figure of cells, NaN of which stay empty. rows, columns: names, or the axis of a number, whose cells have
-    equal widths, the least value below or left. labels: of both axes."""
+    equal widths, the least value below or left. labels: of both axes. most: the value of the darkest cells; None: the
+    largest one."""
     n, m = values.shape
     longest = max(len(number(v)) for v in rows.ticks) if isinstance(rows, Axis) else max(map(len, rows))
     left = math.ceil(min(longest, 16) * (LETTER + 0.6)) + 9
@@ -282,7 +293,7 @@ def heat(title: object, about: str, values: Floats, rows: Axis | Sequence[str], 
     under = 0.0 if isinstance(columns, Axis) or tall else min(max(map(len, columns)), 12) * LETTER * 0.85 + 6
     bottom = top + high * n
     cells: dict[str, list[str]] = {}
-    most = float(np.nanmax(np.abs(values), initial=0.0))
+    most = float(np.nanmax(np.abs(values), initial=0.0)) if most is None else most
     parts = [words(0, LINE - 2, label_lines(labels[0], width, 1)[0], "start", "axis")]
     written: list[Markup] = []
     every = [compact(value) for value in values[~np.isnan(values)].tolist()]
@@ -323,7 +334,8 @@ def heat(title: object, about: str, values: Floats, rows: Axis | Sequence[str], 
     lines = label_lines(labels[1], width - left)
     below = bottom + 14 + under
     parts += [words((left + width) / 2, below + LINE * (k + 1), line, kind="axis") for k, line in enumerate(lines)]
-    return figure(title, svg(width, math.ceil(below + LINE * len(lines) + 5), about, joined(parts)), kind="small")
+    drawn = svg(width, math.ceil(below + LINE * len(lines) + 5), about, joined(parts))
+    return figure(title, drawn, kind=f"small {kind}".strip())
 
 
 def compact(value: float) -> str:
@@ -336,22 +348,28 @@ def short(label: str, most: int) -> str:
 
 
 class Bar(NamedTuple):
-    """A bar with its name, and what is written behind it. below: the value of another bar, below it."""
+    """A bar with its name, and what is written behind it. below: the value of another bar, below it; beside: the same
+    value in another unit."""
 
     name: str
     value: float
     said: str
     more: str = ""
     below: float | None = None
+    beside: str = ""
 
 
-def bars(title: object, rows: Sequence[Bar], head: tuple[str, str, str], *, kind: str = "small") -> Markup:
+def bars(title: object, rows: Sequence[Bar], head: tuple[str, str, str], *, kind: str = "small",
+         scale: tuple[float, float] | None = None, beside: str = "") -> Markup:
     """A figure of bars from zero to either side, as a table. head: of the names, the values, and what is more, if there
-    is more."""
+    is more; beside: of the values in another unit, if they have one. scale: the ends of the longest bars; None: those
+    of these values."""
     every = [0.0, *(bar.value for bar in rows), *(bar.below for bar in rows if bar.below is not None)]
-    low, wide = min(every), max(every) - min(every) or 1.0
+    low, high = scale or (min(every), max(every))
+    wide = high - low or 1.0
 
     def one(value: float, kind: str) -> str:
+        value = min(max(value, low), high)
         begin, size = (min(value, 0.0) - low) / wide, abs(value) / wide
         style = f"margin-left:{100 * begin:.1f}%;width:{max(100 * size, 0.5):.1f}%"
         return f'<span class="{kind}" style="{style}"></span>'
@@ -361,12 +379,43 @@ def bars(title: object, rows: Sequence[Bar], head: tuple[str, str, str], *, kind
         drawn = one(bar.value, "n" if bar.value < 0 else "p")
         if bar.below is not None:
             drawn += one(bar.below, "n")
-        more = Markup(f'<td class="soft">{text(bar.more)}</td>') if head[2] else Markup()
+        cells = [f"<td>{text(bar.said)}</td>", *([f"<td>{text(bar.beside)}</td>"] if beside else []),
+                 *([f'<td class="soft">{text(bar.more)}</td>'] if head[2] else [])]
         body.append(Markup(
-            f'<tr><th scope="row">{name(bar.name)}</th><td class="bar">{drawn}</td>'
-            f'<td>{text(bar.said)}</td>{more}</tr>'
+            f'<tr><th scope="row">{name(bar.name)}</th><td class="bar">{drawn}</td>{"".join(cells)}</tr>'
         ))
-    a, b, c = (text(cell) for cell in head)
-    last = Markup(f'<th scope="col">{c}</th>') if c else Markup()
+    a, b, *more = (text(cell) for cell in (head[0], head[1], beside, head[2]) if cell)
+    last = "".join(f'<th scope="col">{cell}</th>' for cell in more)
     top = Markup(f'<thead><tr><th scope="col">{a}</th><th scope="col" colspan="2">{b}</th>{last}</tr></thead>')
     return figure(title, Markup(f'<table class="bars">{top}<tbody>{joined(body)}</tbody></table>'), kind=kind)
+
+
+class Parts(NamedTuple):
+    """A bar of two tones with its name, and what is written behind it. weak: it is small beside the largest."""
+
+    name: str
+    values: tuple[float, float]
+    said: Sequence[str]
+    weak: bool = False
+
+
+def two_tones(title: object, rows: Sequence[Parts], head: Sequence[str], tones: tuple[str, str]) -> Markup:
+    """A figure of bars of two parts, as a table. head: of the names, the bars, and what is behind them. tones: the
+    names of the parts; without the second one, if no row has it."""
+    most = max((sum(row.values) for row in rows), default=0.0) or 1.0
+    has_both = any(second > 0 for _, (_, second), *_ in rows)
+    body = []
+    for row in rows:
+        drawn = "".join(f'<span class="{of}" style="width:{100 * x / most:.1f}%"></span>'
+                        for of, x in zip(("p", "q"), row.values, strict=True) if x > 0)
+        cells = "".join(f"<td>{text(said)}</td>" for said in row.said)
+        begin = Markup('<tr class="weak">' if row.weak else "<tr>")
+        body.append(Markup(f'{begin}<th scope="row">{name(row.name)}</th><td class="bar two">{drawn}</td>{cells}</tr>'))
+    keys = "".join(f'<span class="box {of}"></span>{text(tone)} '
+                   for of, tone in zip(("p", "q"), tones, strict=True) if has_both)
+    legend = Markup(f'<p class="legend">{keys}</p>') if keys else Markup()
+    first, second, *more = (text(cell) for cell in head)
+    last = "".join(f'<th scope="col">{cell}</th>' for cell in more)
+    top = f'<thead><tr><th scope="col">{first}</th><th scope="col">{second}</th>{last}</tr></thead>'
+    table = Markup(f'<table class="bars">{top}<tbody>{joined(body)}</tbody></table>')
+    return figure(title, legend, table, kind="chart")

@@ -1,13 +1,26 @@
 """The effects of a model of a table as pictures: curves of numbers, bars of words, heat maps of products."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from vwlite.evaluation.influence import Influence
-from vwlite.evaluation.page.charts import Axis, Bar, Floats, Series, bars, compact, curve, heat, number
+from vwlite.evaluation.page.charts import (
+    Axis,
+    Bar,
+    Floats,
+    Parts,
+    Series,
+    bars,
+    compact,
+    curve,
+    heat,
+    number,
+    two_tones,
+)
 from vwlite.evaluation.page.markup import Markup, joined, many, name, paragraph, text
+from vwlite.evaluation.page.units import Unit
 from vwlite.model.effects import Effect, LevelAxis, NumberAxis, between, place_on
 from vwlite.output.text import percent
 
@@ -19,44 +32,94 @@ MOST_CLASSES = 12  # as columns of a heat map
 FEW_VALUES = 12  # of a number, which are marked
 BINS, CELLS = 26, 10  # of the strip of rows; of each side of a heat map
 OUTER = 0.01  # of rows on either side that a picture of a number leaves out
+FEW_ROWS = 0.05  # of an effect, on either side, that may be outside of the scale
+MOST_COLUMNS = 30  # of the chart of importances
+DARKEST = 3  # times the largest size of a product: what the darkest cells add
+WEAK = 0.1  # of the largest: what is smaller is grey
 
 
-def of_effects(seen: Influence, unit: str, words: dict[str, list[Bar]], most: int = MOST_PICTURES) -> Markup:
-    """The effects that move scores most as pictures, the others as a table. unit: what effects add to. words: those of
-    columns of text."""
+def of_columns(seen: Influence, unit: Unit) -> Markup:
+    """How much each column moves scores, as bars of two parts: alone, and in products."""
+    found = [one for one in seen.importances.parts if one.whole > 0]
+    whole, most = sum(one.whole for one in found) or 1.0, max((one.whole for one in found), default=0.0)
+
+    def said(x: float) -> list[str]:
+        return [f"{x:.3g}", *([unit.change(x)] if unit.head else []), percent(x / whole, 0)]
+
+    rows = [Parts(one.column, (one.whole - one.shared, one.shared), said(one.whole), one.whole < WEAK * most)
+            for one in found[:MOST_COLUMNS]]
+    if rest := found[MOST_COLUMNS:]:
+        rows.append(Parts(f"{len(rest):,} others together", (0.0, 0.0), said(sum(one.whole for one in rest)), True))
+    where = "the rows of training" if seen.has_record else "these rows"
+    title = f"How much each column moves {unit.name}: its mean contribution, up or down, over {where}"
+    head = ["column", "", unit.name, *([unit.head] if unit.head else []), "share"]
+    return two_tones(title, rows, head, ("alone", "in products with other columns"))
+
+
+def of_effects(seen: Influence, unit: Unit, words: dict[str, list[Bar]], most: int = MOST_PICTURES) -> Markup:
+    """The effects that move scores most as pictures, the others as a table: those of one column in the order of the
+    columns, then products. unit: what effects add to. words: those of columns of text."""
+    place = {column: k for k, column in enumerate(seen.importances)}
     ordered = seen.ordered()
-    drawn = [(effect, of) for effect, of in ordered
-             if (0 < len(effect.axes) <= 2 if effect.axes else words.get(effect.name))]
-    pictures = [_Picture(seen, effect, of, unit).draw(words.get(effect.name, [])) for effect, of in drawn[:most]]
-    first = {effect.name for effect, _ in drawn[:most]}
+    weak = WEAK * max((float(of.mean()) for _, of in ordered), default=0.0)
+    drawn = [(effect, of) for effect, of in ordered if (
+        len(effect.axes) == 1 or (len(effect.axes) == 2 and of.mean() >= weak) or words.get(effect.name))][:most]
+    drawn.sort(key=lambda one: (len(one[0].axes) > 1, 0 if len(one[0].axes) > 1 else place[one[0].columns[0]]))
+    scale = Scale.of(seen, drawn)
+    pictures = [_Picture(seen, effect, of, unit, scale).draw(words.get(effect.name, [])) for effect, of in drawn]
+    first = {effect.name for effect, _ in drawn}
     rest = [(effect, of) for effect, of in ordered if effect.name not in first]
     parts = [Markup(f'<div class="pictures">{joined(pictures)}</div>')]
     if rest:
         lines = [_sized(effect, of) for effect, of in rest[:MOST_OTHERS]]
-        parts += [Markup("<h3>The other effects, by their typical size</h3>"), many(lines)]
+        parts += [Markup("<h3>The other effects, by their mean contribution</h3>"), many(lines)]
         if len(rest) > MOST_OTHERS:
             parts.append(paragraph(f"{len(rest) - MOST_OTHERS:,} more are smaller: vwlite report --json has all."))
     return joined(parts)
 
 
-def _size(deviations: Floats) -> float:
-    return float(np.sqrt((deviations**2).mean()))
+class Scale(NamedTuple):
+    """What all pictures have in common. low, high: the ends of what curves and levels add to all but few rows; cell: of
+    the darkest cells of products; weak: what is smaller is small beside the largest."""
+
+    low: float
+    high: float
+    cell: float
+    weak: float
+
+    @classmethod
+    def of(cls, seen: Influence, drawn: Sequence[tuple[Effect, Floats]]) -> "Scale":
+        """drawn: effects with their sizes."""
+        ends = [0.0]
+        for effect, _ in drawn:
+            if len(effect.axes) == 1 and (rows := seen.where(effect.axes[0])).size:
+                is_number = isinstance(effect.axes[0], NumberAxis)
+                added = seen.at(effect, rows) if is_number else seen.values(effect)[rows.astype(int)]
+                ends += np.quantile(added, [FEW_ROWS, 1 - FEW_ROWS], axis=0).ravel().tolist()
+        edge = 0.05 * (max(ends) - min(ends)) or 1.0
+        products = max((float(of.max()) for effect, of in drawn if len(effect.axes) > 1), default=0.0)
+        largest = max((float(of.mean()) for _, of in drawn), default=0.0)
+        return cls(min(ends) - edge, max(ends) + edge, DARKEST * products, WEAK * largest)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return self.low, self.high
 
 
 class _Picture:
-    def __init__(self, seen: Influence, effect: Effect, deviations: Floats, unit: str) -> None:
-        self._seen, self._effect, self._unit = seen, effect, unit
+    def __init__(self, seen: Influence, effect: Effect, sizes: Floats, unit: Unit, scale: Scale) -> None:
+        self._seen, self._effect, self._unit, self._scale = seen, effect, unit, scale
         self._classes = seen.effects.classes
-        self._order = np.argsort(-deviations, kind="stable").tolist()
-        self._title = _sized(effect, deviations)
-        self._about = f"Effect of {effect.name}, typically {_size(deviations):.2g}"
+        self._order = np.argsort(-sizes, kind="stable").tolist()
+        self._title, self._kind = _sized(effect, sizes), "weak" if sizes.mean() < scale.weak else ""
+        self._about = f"Effect of {effect.name}, {sizes.mean():.2g} on average"
 
     def draw(self, words: Sequence[Bar]) -> Markup:
         if not self._effect.axes:
             note = "~ marks letters within a word, < and > its begin and end"
             title = Markup(f'{self._title}<br><span class="soft">{text(note)}</span>')
             is_of_letters = any(bar.name.startswith("~") for bar in words)
-            return bars(title if is_of_letters else self._title, words, ("word", f"adds to {self._unit}", "rows"),
+            return bars(title if is_of_letters else self._title, words, ("word", f"adds to {self._unit.name}", "rows"),
                         kind="small double")
         if len(self._effect.axes) == 2:
             return self._grid()
@@ -69,17 +132,18 @@ class _Picture:
         """y: [len(x), classes]"""
         lines = []
         for rank, k in enumerate(self._order):
-            around = None if band is None else (band[0][:, k].tolist(), band[1][:, k].tolist())
+            around = None if band is None else tuple(np.clip(edge[:, k], *self._scale.ends).tolist() for edge in band)
             of = self._classes[k] if self._classes else ""
-            lines.append(Series(of, x, y[:, k].tolist(), (), points, around if rank < MOST_LINES else None,
-                                rank >= MOST_LINES))
+            shown = np.clip(y[:, k], *self._scale.ends).tolist()
+            lines.append(Series(of, x, shown, (), points, around if rank < MOST_LINES else None, rank >= MOST_LINES))
         return lines
 
     def _over(self, x: Axis, lines: Sequence[Series], counts: Floats, note: str = "") -> Markup:
-        every = [v for s in lines for v in (*s.y, *(s.band[0] if s.band else ()), *(s.band[1] if s.band else ()))]
-        y = Axis(f"adds to {self._unit}", [*every, 0.0], about=4)
+        y = Axis(f"adds to {self._unit.name}", self._scale.ends, exact=True, about=6)
+        if self._unit.beside is not None:
+            y.label += f"; right: {self._unit.head}"
         title = Markup(f'{self._title}<br><span class="soft">{text(note, None)}</span>') if note else self._title
-        return curve(title, self._about, lines, x, y, counts.tolist())
+        return curve(title, self._about, lines, x, y, counts.tolist(), beside=self._unit.beside, kind=self._kind)
 
     def _curve(self, axis: NumberAxis) -> Markup:
         rows = self._seen.where(axis)
@@ -138,9 +202,14 @@ class _Picture:
             columns = self._order[:MOST_CLASSES]
             of_classes = [self._classes[k] for k in columns]
             return heat(title, self._about, values[np.ix_(chosen, columns)], [names[k] for k in chosen], of_classes,
-                        (f"{axis.full_name}: adds to {self._unit}", "class"))
-        rows = [Bar(names[k], float(values[k, 0]), compact(float(values[k, 0])), share(counts[k])) for k in chosen]
-        return bars(title, rows, (axis.full_name, f"adds to {self._unit}", "rows"))
+                        (f"{axis.full_name}: adds to {self._unit.name}", "class"), most=max(map(abs, self._scale.ends)),
+                        kind=self._kind)
+        added = [float(values[k, 0]) for k in chosen]
+        rows = [Bar(names[k], x, compact(x), share(counts[k]), beside=self._unit.said(x))
+                for k, x in zip(chosen, added, strict=True)]
+        head = self._unit.name if self._unit.head else f"adds to {self._unit.name}"
+        return bars(title, rows, (axis.full_name, head, "rows"), scale=self._scale.ends, beside=self._unit.head,
+                    kind=f"small {self._kind}".strip())
 
     def _grid(self) -> Markup:
         """A product of two, for the class that it moves most; cells without rows stay empty."""
@@ -159,7 +228,8 @@ class _Picture:
             cells, shown, shown_too, names = cells.T, shown_too, shown, names[::-1]
         score = f"the score of {self._classes[of]}" if self._classes else "the score"
         title = Markup(f'{self._title}<br><span class="soft">blue raises {text(score)}, orange lowers it</span>')
-        return heat(title, self._about, cells, shown, shown_too, (names[0], names[1]))
+        return heat(title, self._about, cells, shown, shown_too, (names[0], names[1]), most=self._scale.cell,
+                    kind=self._kind)
 
     def _side(self, axis: NumberAxis | LevelAxis, k: int) -> tuple[Any, Axis | list[str], Any]:
         """The places of cells on an axis, what is written there, and the cell of each row of the sample; -1: none."""
@@ -201,11 +271,11 @@ def share(x: float) -> str:
     return percent(x, 0) if x >= 0.005 or x == 0 else "<1 %"
 
 
-def _sized(effect: Effect, deviations: Floats) -> Markup:
-    """The name of an effect, and its typical size."""
+def _sized(effect: Effect, sizes: Floats) -> Markup:
+    """The name of an effect, and its mean contribution."""
     columns = [axis.full_name for axis in effect.axes] or [effect.name]
     found = f" {TIMES} ".join(name(column) for column in columns)
-    return Markup(f'{found} <span class="soft">±{_size(deviations):.2g}</span>')
+    return Markup(f'{found} <span class="soft">{sizes.mean():.2g}</span>')
 
 
 def level_names(axis: LevelAxis) -> list[str]:

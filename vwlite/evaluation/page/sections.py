@@ -374,16 +374,3 @@ def base_of(effects: Effects) -> str:
     if len(base) == 1:
         return f"{base[0]:.4g}, that of an average row"
     return "that of an average row"
-
-
-def unit_of(kind: Kind, label: Label) -> tuple[str, str]:
-    """What effects add to, and what that means."""
-    if isinstance(kind, Binary) and kind.probable:
-        return "log-odds", "A sum of +0.7 doubles the odds, and -0.7 halves them."
-    if isinstance(kind, Regression) and kind.offset is not None:
-        return f"log of 1 + {label.column}", f"A sum of +0.7 doubles 1 + {label.column}, and -0.7 halves it."
-    if isinstance(kind, Regression) and kind.power:
-        return f"log of {label.column}", f"A sum of +0.7 doubles the expected {label.column}, and -0.7 halves it."
-    if isinstance(kind, Regression | Quantiles):
-        return label.column, ""
-    return "the score", "The class with the largest score is predicted." if isinstance(kind, Classes) else ""
