@@ -10,7 +10,9 @@ import pytest
 from test_continue import day
 from test_report import Page
 
+from vwlite.evaluation.columns import verdict
 from vwlite.model import read_model
+from vwlite.runs.watched import Number, Watched
 
 
 @pytest.fixture
@@ -103,6 +105,30 @@ def test_what_differs_is_marked(days):
         "drift", "-m", "M", "day2.csv", "part.csv").out
 
 
+def test_the_verdict_names_columns_first(days):
+    """Those with the largest difference in standard errors first."""
+    assert days("drift", "-m", "M", "day1.csv", "day2.csv").out.splitlines()[0] == (
+        "No column differs by more than a tenth and by more than chance.")
+    out = days("drift", "-m", "M", "day2.csv", "day3.csv", "--page", "page.html", "--quiet").out
+    said = " ".join(out.partition("\n\n")[0].splitlines())
+    found = numbers_of(days("drift", "-m", "M", "day2.csv", "day3.csv", "--json").out)
+    whole = [f"the {name}" for name, x in found["numbers"].items() if x["differs"]]
+    also = f"{', '.join(whole[:-1])} and {whole[-1]}"
+    assert said == f"device and age differ by more than a tenth and by more than chance, and so do {also}."
+    assert said in Page(Path("page.html").read_text()).text
+
+
+def test_verdicts():
+    a, other = Number(1.0, 0.01), Number(2.0, 0.01)
+    many = {Watched("mean_value", column=f"c{k}"): (a, Number(1.5 + k, 0.01)) for k in range(7)}
+    why = "by more than a tenth and by more than chance"
+    assert verdict({}, many) == f"c6, c5, c4, c3, c2 and 2 more columns differ {why}."
+    loss, one = {Watched("loss"): (a, other)}, {Watched("alike", column="x"): (a, other)}
+    assert verdict(loss, one) == f"x differs {why}, and so does the loss."
+    assert verdict(loss, {Watched("alike", column="x"): (a, a)}) == f"No column differs {why}, but the loss does."
+    assert verdict({}, {}) == f"No column differs {why}."
+
+
 def test_a_page_has_both_days(days):
     plain = days("drift", "-m", "M", "day2.csv", "day3.csv", "--quiet").out
     shown = days("drift", "-m", "M", "day2.csv", "day3.csv", "--quiet", "--page", "page.html")
@@ -132,7 +158,7 @@ def test_a_page_of_models_without_columns(vwlite, folder, kind):
     vwlite("train", "a", *more, "-m", "M", "--quiet")
     vwlite("drift", "-m", "M", "a", "b", "--page", "page.html", "--quiet")
     page = Page(Path("page.html").read_text())
-    assert "Predictions" in page.text and "yesterday: a, 600 rows; today: b, 600 rows" in page.text
+    assert "Predictions" in page.text and "Yesterday: a, 600 rows; today: b, 600 rows" in page.text
 
 
 def test_a_few_rows_do_not_differ(days):

@@ -1,13 +1,49 @@
 """Numbers of two days of data, and whether they differ by more than a tenth and by more than chance."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from vwlite.runs.watched import BUCKETS, CHANCE, Number, Watched, mean, share
+from vwlite.runs.watched import BUCKETS, CHANCE, Number, Watched, differs, mean, share
+
+MOST_NAMED = 5  # columns of a verdict
+Pairs = Mapping[Watched, tuple[Number, Number]]
+
+
+def verdict(numbers: Pairs, columns: Pairs) -> str:
+    """What differs, in a sentence: columns, those with the largest difference in standard errors first, and numbers
+    about all rows."""
+    apart: dict[str, float] = {}
+    for of, (a, b) in columns.items():
+        size = _in_errors(a, b) if differs(a, b) else 0.0
+        apart[of.column] = max(apart.get(of.column, 0.0), size)
+    names = sorted((name for name, size in apart.items() if size), key=lambda name: -apart[name])
+    rest, whole = len(names) - MOST_NAMED, [f"the {of.text}" for of, pair in numbers.items() if differs(*pair)]
+    why = "by more than a tenth and by more than chance"
+    listed = listing([*names[:MOST_NAMED], *([f"{rest:,} more columns"] if rest > 0 else [])])
+    if not names:
+        nothing = f"No column differs {why}"
+        return f"{nothing}, but {listing(whole)} {verb(whole, 'does', 'do')}." if whole else f"{nothing}."
+    also = f", and so {verb(whole, 'does', 'do')} {listing(whole)}" if whole else ""
+    return f"{listed} {verb(names)} {why}{also}."
+
+
+def _in_errors(a: Number, b: Number) -> float:
+    """How many standard errors two numbers are apart."""
+    error = math.hypot(a.error, b.error)
+    return abs(b.value - a.value) / error if error else math.inf
+
+
+def listing(names: Sequence[str]) -> str:
+    """`a, b and c`"""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def verb(names: Sequence[str], one: str = "differs", more: str = "differ") -> str:
+    return one if len(names) == 1 else more
 
 
 class Columns:

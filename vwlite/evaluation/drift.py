@@ -2,13 +2,14 @@
 
 import math
 from dataclasses import replace
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
 from vwlite.algorithms.predicted import linked
 from vwlite.errors import UsageError
-from vwlite.evaluation.columns import Columns
+from vwlite.evaluation.columns import Columns, verdict
 from vwlite.evaluation.commands import DriftOptions
 from vwlite.evaluation.evaluate import Evaluating, names_of
 from vwlite.evaluation.influence import Influence
@@ -28,6 +29,7 @@ from vwlite.runs.scoring import Reading
 from vwlite.runs.watched import Number, Watched, differs, mean, mean_of, watched
 
 SHOWN = 30  # numbers of columns
+WIDTH = 80  # of a line
 UNKNOWN = Watched("unknown_features")
 
 
@@ -107,6 +109,7 @@ def drift(o: DriftOptions) -> int:
             print(json_text(with_schema(facts), indent=2, ensure_ascii=False))
             return frame.code()
         found = {of: pair for of, pair in columns.items() if differs(*pair)}
+        print(*wrap(printable(verdict(pairs, columns)), WIDTH, break_on_hyphens=False), "", sep="\n")
         print(f"{'':40}{'yesterday':>12}{'today':>12}", *(_row(of.text, *pair) for of, pair in pairs.items()), sep="\n")
         print(f"\n{len(found)} of {len(columns)} numbers of columns differ{'; --json has all' * (len(found) > SHOWN)}")
         for of in list(found)[:SHOWN]:

@@ -1,11 +1,12 @@
 """The page of `vwlite drift`: which numbers of two days differ, and histograms of both days beside each other."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from vwlite.evaluation.columns import Pairs, verdict
 from vwlite.evaluation.influence import Influence
 from vwlite.evaluation.kinds import Binary, Classes, Kind, Regression
 from vwlite.evaluation.page.charts import Axis, Bar, Floats, bars, steps
@@ -17,12 +18,11 @@ from vwlite.model.effects import Axis as EffectAxis
 from vwlite.model.effects import LevelAxis
 from vwlite.model.nights import Night
 from vwlite.output.text import percent, shown
-from vwlite.runs.watched import Number, Watched, differs
+from vwlite.runs.watched import differs
 
 MOST_COLUMNS, MOST_NUMBERS, MOST_LEVELS = 12, 30, 7
 DAYS = ("yesterday", "today")
 BINS, OUTER = 24, 0.005
-Pairs = Mapping[Watched, tuple[Number, Number]]
 
 
 class Day(NamedTuple):
@@ -57,10 +57,9 @@ def of_days(model: str, days: tuple[Day, Day], kind: Kind, classes: Sequence[str
     if names[0] == names[1]:
         names = [day.name for day in days]
     found = {of: pair for of, pair in of_columns.items() if differs(*pair)}
-    changed = sum(differs(*pair) for pair in numbers.values())
     histograms = of_all(days)
     body = [
-        section("What differs?", _answer(days, names, len(numbers), changed, len(of_columns), len(found)),
+        section("What differs?", _answer(days, names, numbers, of_columns),
                 _tiles(numbers)),
         section("Predictions", *_predictions(days, kind, classes)),
         section("Columns, those that differ most first",
@@ -76,11 +75,13 @@ def of_days(model: str, days: tuple[Day, Day], kind: Kind, classes: Sequence[str
     return page(f"{names[0]} and {names[1]}, as {os.path.basename(model)} sees them", joined(body))
 
 
-def _answer(days: Sequence[Day], names: Sequence[str], n: int, changed: int, columns_: int, found: int) -> Markup:
-    said = (f"{changed} of {n} numbers about all rows, and {found} of {columns_} about columns, differ by more than a "
-            "tenth and by more than chance.")
+def _answer(days: Sequence[Day], names: Sequence[str], numbers: Pairs, of_columns: Pairs) -> Markup:
+    counts = [sum(differs(*pair) for pair in pairs.values()) for pairs in (numbers, of_columns)]
+    said = (f"{counts[0]} of {len(numbers)} numbers about all rows differ, and {counts[1]} of {len(of_columns)} about "
+            "columns.")
     rows = "; ".join(f"{when}: {of}, {day.rows:,} rows" for when, day, of in zip(DAYS, days, names, strict=True))
-    return Markup(f'<p class="verdict">{text(said, None)}</p><p>{text(rows, None)}.</p>')
+    rows = rows[0].upper() + rows[1:]
+    return Markup(f'<p class="verdict">{text(verdict(numbers, of_columns), None)}</p><p>{said} {text(rows, None)}.</p>')
 
 
 def _tiles(numbers: Pairs) -> Markup:
