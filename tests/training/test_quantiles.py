@@ -25,6 +25,7 @@ from vwlite.model.file import to_bytes
 from vwlite.model.header import check_header, check_settings
 from vwlite.model.learners import make_learner
 from vwlite.model.read import read_model
+from vwlite.output.text import shown
 from vwlite.training.auto.selection import COLUMNS, RATES
 
 TAUS = (0.1, 0.5, 0.9)
@@ -177,6 +178,13 @@ def test_evaluate_has_the_losses_coverage_and_baselines(vwlite, data, tmp_path):
         least = min(np.average(pinball(y, c, tau), weights=w) for c in y)  # some label is the best constant
         assert measures[f"pinball_{tau:g}"]["baseline"] == pytest.approx(least)
     of_m = ("evaluate", "-m", tmp_path / "m", data / "train.vw")
+    covered = np.average((p[:, 0] <= y) & (y <= p[:, -1]), weights=w)
+    wide = np.average(p[:, -1] - p[:, 0], weights=w)
+    said = (f"{round(10 * covered, 1):g} of 10 labels lie in the range from the quantile 0.1 to 0.9 (expected: 8), "
+            f"{shown(wide)} wide on average")
+    assert said in vwlite(*of_m).out
+    page = vwlite("report", "-m", tmp_path / "m", data / "train.vw").out
+    assert f"rows: {said}.</p>" in page
     assert "coverage_0.1_0.9<0.9: it is" in vwlite(*of_m, "--fail-if", "coverage_0.1_0.9<0.9", code=1).err
     vwlite("train", data / "train.vw", *GD, *SEVERAL, "-m", tmp_path / "other", "-l", 0.05)
     vs = json.loads(vwlite(*of_m, "--against", tmp_path / "other", "--json").out)["difference"]

@@ -237,7 +237,8 @@ def evaluate(o: EvaluateOptions) -> int:
             lines = [screen.head(whole, first.positive), *screen.table(values)]
             if against is not None:
                 lines += screen.differences(against.values(), o.against or "")
-            lines += [*screen.body(whole.kind, first.class_names), *screen.slices(o.by or "", evaluation.slices)]
+            lines += [*screen.body(whole.kind, values, first.class_names),
+                      *screen.slices(o.by or "", evaluation.slices)]
             sys.stdout.write(plain("\n".join(lines)) + "\n")
         if any(m.about for m in values):
             notes.append(f"~: of more than {MOST_KEPT:,} rows, scores within 0.2 % of each other count as equal")

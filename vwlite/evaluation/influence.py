@@ -27,7 +27,7 @@ class Influence:
     over the rows of these batches."""
 
     def __init__(self, model: Model, effects: Effects, *, zeros: bool) -> None:
-        self.effects, self.rows = effects, 0
+        self.effects, self.rows, self.of_quantiles = effects, 0, bool(model.settings.outputs.tau_names)
         self._found = Contributions(model, effects)
         # Without a record: what effects contribute to a sample of rows, as their means are known at the end
         size = MOST_CELLS // max(len(effects) * model.records, 1)

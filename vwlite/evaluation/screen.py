@@ -9,6 +9,7 @@ from vwlite.output.text import percent, probability, shown, signed
 
 MOST_SLICES = 20
 MOST_CLASSES = 20  # of the table of classes, and of the confusion matrix
+MOST_OF_10 = 0.9  # expected in a range; more is said of 100
 SMALL, LARGE = 0.05, 1e15  # sums of importances from which all digits are shown, and as far as they are known
 
 
@@ -43,6 +44,20 @@ def table(values: Sequence[Value]) -> list[str]:
             continue
         lines.append(f"{name:{a}}{value:>{b}}{baseline:>{c}}   {interval:<{d}}{m.gain}".rstrip())
     return lines
+
+
+def of_range(kind: Quantiles, values: Sequence[Value]) -> str:
+    """How many labels lie between the outermost quantiles, and how far these are apart; "" if it is not measured."""
+    names, by = kind.settings.outputs.tau_names, {m.key: m.value for m in values}
+    between = f"{names[0]}_{names[-1]}"
+    covered, width = by.get(f"coverage_{between}"), by.get(f"width_{between}")
+    if covered is None or width is None:
+        return ""
+    expected = float(names[-1]) - float(names[0])
+    of = 10 if expected < MOST_OF_10 else 100
+    wide = shown(width) if width < 1000 else f"{width:,.0f}"
+    return (f"{round(of * covered, 1):g} of {of} labels lie in the range from the quantile {names[0]} to {names[-1]} "
+            f"(expected: {round(of * expected, 1):g}), {wide} wide on average")
 
 
 def column_widths(rows: Sequence[Sequence[str]], least: Sequence[int]) -> list[int]:
@@ -99,8 +114,8 @@ def count(x: float) -> str:
     return f"{x:,.0f}" if float(x).is_integer() else f"{x:,.1f}"
 
 
-def body(kind: Kind, names: Sequence[str]) -> list[str]:
-    """What follows the measures. names: of classes."""
+def body(kind: Kind, values: Sequence[Value], names: Sequence[str]) -> list[str]:
+    """What follows the measures, which are `values`. names: of classes."""
     if isinstance(kind, Binary):
         lines = of_threshold(kind)
         groups = kind.calibration()
@@ -111,7 +126,8 @@ def body(kind: Kind, names: Sequence[str]) -> list[str]:
     if isinstance(kind, Classes):
         return _of_classes(kind, names)
     if isinstance(kind, Quantiles):
-        return ["the baseline is made of the quantiles of the labels"]
+        said = of_range(kind, values)
+        return [*([said] if said else []), "the baseline is made of the quantiles of the labels"]
     assert isinstance(kind, Regression)
     own = f"; of the {kind.loss} loss, the best constant" if kind.robust is not None else ""
     lines = [f"the baseline is the mean of the labels{own}"]

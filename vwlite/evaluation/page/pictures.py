@@ -110,7 +110,9 @@ class _Picture:
     def __init__(self, seen: Influence, effect: Effect, sizes: Floats, unit: Unit, scale: Scale) -> None:
         self._seen, self._effect, self._unit, self._scale = seen, effect, unit, scale
         self._classes = seen.effects.classes
-        self._order = np.argsort(-sizes, kind="stable").tolist()
+        # Classes, the most moved first; quantiles in their order
+        self._order = [*range(len(sizes))] if seen.of_quantiles else np.argsort(-sizes, kind="stable").tolist()
+        self._main = self._order[len(sizes) // 2 if seen.of_quantiles else 0]  # of one picture
         self._title, self._kind = _sized(effect, sizes), "weak" if sizes.mean() < scale.weak else ""
         self._about = f"Effect of {effect.name}, {sizes.mean():.2g} on average"
 
@@ -151,7 +153,7 @@ class _Picture:
         note = ""
         if len(there) < len(rows) or not len(there):
             missing = self._seen.at(self._effect, np.array([np.nan]))[0]
-            of = self._order[0]
+            of = self._main
             note = f"missing in {percent(1 - len(there) / max(len(rows), 1))} of the rows: {missing[of]:+.2g}"
             note += f" for {self._classes[of]}" if self._classes else ""
         if not len(there):
@@ -193,7 +195,7 @@ class _Picture:
         values, counts = self._seen.values(self._effect), self._seen.counts(axis)
         chosen = self._chosen(axis, np.sqrt((values**2).mean(axis=1)))
         others = int((counts > 0).sum()) - len(chosen)
-        first = self._order[0]
+        first = self._main
         chosen.sort(key=lambda k: -values[k, first])
         names = level_names(axis)
         said = f"{others:,} other values are not shown" if others else ""
@@ -201,8 +203,9 @@ class _Picture:
         if len(self._classes) > 1:
             columns = self._order[:MOST_CLASSES]
             of_classes = [self._classes[k] for k in columns]
+            of_each = "quantile" if self._seen.of_quantiles else "class"
             return heat(title, self._about, values[np.ix_(chosen, columns)], [names[k] for k in chosen], of_classes,
-                        (f"{axis.full_name}: adds to {self._unit.name}", "class"), most=max(map(abs, self._scale.ends)),
+                        (f"{axis.full_name}: adds to {self._unit.name}", of_each), most=max(map(abs, self._scale.ends)),
                         kind=self._kind)
         added = [float(values[k, 0]) for k in chosen]
         rows = [Bar(names[k], x, compact(x), share(counts[k]), beside=self._unit.said(x))
@@ -213,7 +216,7 @@ class _Picture:
 
     def _grid(self) -> Markup:
         """A product of two, for the class that it moves most; cells without rows stay empty."""
-        values, of = self._seen.values(self._effect), self._order[0]
+        values, of = self._seen.values(self._effect), self._main
         sides = [self._side(axis, k) for k, axis in enumerate(self._effect.axes)]
         for axis, (places, _, _) in enumerate(sides):
             values = np.moveaxis(between(np.moveaxis(values, axis, 0), places), 0, axis)

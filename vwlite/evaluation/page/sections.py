@@ -77,6 +77,8 @@ def answer(measured: StreamMeasures, values: Sequence[Value], label: Label) -> M
     elif isinstance(kind, Regression) and (mae := by.get("mae")):
         said = (f"predictions of {label.column} are off by {of(mae.value)} on average; always predicting the mean is "
                 f"off by {of(mae.baseline)}")
+    elif isinstance(kind, Quantiles) and (found := screen.of_range(kind, values)):
+        said = found
     else:
         m = next(iter(by.values()), None)
         said = f"the {m.name} is {of(m.value)}; the best constant prediction has {of(m.baseline)}" if m else \
