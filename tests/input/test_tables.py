@@ -408,6 +408,14 @@ def test_a_model_is_continued_with_its_columns(vwlite, clicks):
     assert err == "--categorical age contradicts the model: that column is numeric in the model; leave the option out\n"
 
 
+def test_names_of_columns_are_said_as_they_are(vwlite, tmp_path):
+    """But for what does not belong on a terminal; names with blanks in quotes."""
+    path = tmp_path / "u.csv"
+    path.write_text("Umsatz (€),größe,bad\x1bname,y\n" + "1,2,3,1\n2,3,1,0\n" * 20)
+    err = vwlite("train", *GD, path, "--label", "y", "-m", tmp_path / "m").err
+    assert "columns: label y; numeric 'Umsatz (€)', größe, 'bad\\x1bname'\n" in err
+
+
 def test_what_was_decided_is_said_once(vwlite, clicks):
     err = vwlite("train", *GD, clicks, *TYPED, "--passes", "3", "-m", "m").err
     line = "columns: label clicked; tag id; numeric age; categorical country, device; text 'ad text'; missing: device 1"

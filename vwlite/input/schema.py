@@ -491,6 +491,6 @@ def check_names(names: Sequence[str]) -> None:
 
 def listed(names: Sequence[str], counts: Sequence[int] = (), most: int = 20) -> str:
     """Names as part of a sentence, each with a number behind it if there are some."""
-    shown = [name if name.isprintable() and name and " " not in name else ascii(name) for name in names[:most]]
+    shown = [name if name.isprintable() and name and " " not in name else repr(name) for name in names[:most]]
     shown = [f"{name} {n}" for name, n in zip(shown, counts, strict=False)] or shown
     return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
