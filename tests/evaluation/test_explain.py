@@ -17,6 +17,7 @@ from vwlite.core.learn.scorer import Scorer
 from vwlite.estimators.learned import scores_of
 from vwlite.evaluation.commands import ExplainOptions
 from vwlite.evaluation.explain import Explaining, heading
+from vwlite.evaluation.words import words_of
 from vwlite.evaluation.worst import Worst
 from vwlite.input.pipeline import parsed_batches
 from vwlite.inspection.weights_of_data import WeightsOfData
@@ -372,12 +373,81 @@ def test_terms_of_columns_are_in_the_units_of_the_data_and_sum_to_the_score(vwli
                 assert abs(terms.score - e.score) <= 1e-6 * whole  # features are 32-bit floats
 
 
-def test_words_of_a_text_are_listed_one_by_one(vwlite, tmp_path):
-    path = written(tmp_path / "d.csv", ["review", "y"], review_rows(600))
+def by_words(vwlite, model, path, rows):
+    """The words of the texts of rows, from the features of the JSON."""
+    found = []
+    for line, (text, _) in zip(vwlite("explain", "-m", model, path, "--json", "--top", 9999).out.splitlines(), rows,
+                               strict=True):
+        features = [(c["name"].partition("^")[2], c["contribution"]) for c in json.loads(line)["contributions"]]
+        found.append(words_of(text, features))
+    return found
+
+
+@pytest.fixture
+def reviews(vwlite, tmp_path):
+    """The rows of a table of texts, its path, and a model of it."""
+    rows = review_rows(400)
+    path = written(tmp_path / "d.csv", ["review", "y"], rows)
     vwlite("train", path, *OF_TEXT, "-m", tmp_path / "m")
-    first = vwlite("explain", "-m", tmp_path / "m", path, "--top", 1000).out.split("\n\n")[0]
-    assert re.search("review: (not_)?(good|bad)\n", first) and "review: instead of the words of an average row" in first
-    assert "against which these are" in vwlite("worst", "-m", tmp_path / "m", path, "--top", 1).out
+    return rows, path, tmp_path / "m"
+
+
+def test_words_of_a_text_have_what_their_letters_contribute(vwlite, reviews):
+    """As the lines of a row, in its text, and on the page as means over rows."""
+    rows, path, model = reviews
+    texts = by_words(vwlite, model, path, rows)
+    shown = vwlite("explain", "-m", model, path, "--top", 1000).out.split("\n\n")
+    for said, text in zip(shown[:20], texts, strict=False):
+        lines = {word: float(x) for x, word in re.findall(r"^ *([-+\d.e]+)  review: (\w+)$", said, re.M)}
+        expected = text.by_word() | ({"signs": text.rest} if text.rest else {})
+        assert lines == pytest.approx({word: x for word, x in expected.items() if x}, rel=1e-4, abs=1e-6)
+        assert "review: instead of the words of an average row" in said
+        marked = " ".join(re.findall(r"^      (?![-+]\d)(\S.*)$", said, re.M))
+        assert re.sub(r"\([-+][^)]*\)", "", marked) == " ".join(text.text.split())
+        most = max(text.words, key=lambda word: abs(word.contribution))
+        assert f"{text.text[most.begin : most.end]}({most.contribution:+.2g})" in marked
+    means: dict[str, list[float]] = {}
+    for text in texts:
+        for word, x in text.by_word().items():
+            means.setdefault(word, []).append(x)
+    page = vwlite("report", "-m", model, path).out.replace("<wbr>", "")
+    bars = re.findall(r'<th scope="row">(\w+)</th><td class="bar">.*?</td><td>([-+][\d.]+)</td><td class="soft">(\d+)<',
+                      page)
+    moved = sorted(means, key=lambda word: -sum(map(abs, means[word])))
+    assert [word for word, _, _ in bars] == moved[:16]
+    for word, x, n in bars:
+        assert float(x) == pytest.approx(np.mean(means[word]), abs=6e-3) and int(n) == len(means[word])
+    assert '<span class="text">' in page and re.search('<mark class="[pn][1-5]">', page)
+
+
+def test_worst_shows_the_row_and_cuts_nothing_that_has_room(vwlite, tmp_path, monkeypatch):
+    path = written(tmp_path / "d.csv", ["x", "z", "w", "y"], [[*row[:2], row[2] + " and" * 25, row[3]]
+                                                              for row in bent_rows(400)])
+    vwlite("train", path, "--label", "y", "-m", tmp_path / "m")
+    line = path.read_text().splitlines()
+    monkeypatch.chdir(tmp_path)
+    for width, is_cut in ((80, True), (200, False)):
+        monkeypatch.setenv("COLUMNS", str(width))
+        said = vwlite("worst", "-m", "m", "d.csv", "--top", 1).out.splitlines()
+        row = line[int(re.search(r":(\d+)", said[0])[1]) - 1]
+        assert [each for each in said if each.startswith("      " + row[:60])] == [
+            ("      " + row)[:77] + "..." if is_cut else "      " + row]
+        assert (max(map(len, said)) <= 80) == is_cut
+    review = written(tmp_path / "r.csv", ["review", "y"], review_rows(600))
+    vwlite("train", review, *OF_TEXT, "-m", tmp_path / "r")
+    said = vwlite("worst", "-m", tmp_path / "r", review, "--top", 1).out
+    assert "against which these are" in said and re.search(r"^      Film\w+", said, re.M)
+    assert "source" not in json.loads(vwlite("worst", "-m", tmp_path / "r", review, "--top", 1, "--json").out)
+
+
+def test_features_are_listed_where_the_text_is_not_known(vwlite, tmp_path):
+    """Of VW text, in which words are features already: they are the text."""
+    path = written(tmp_path / "d.csv", ["review", "y"], review_rows(300))
+    vwlite("train", path, *OF_TEXT, "-m", tmp_path / "m")
+    text = vwlite("convert", "-m", tmp_path / "m", path).out
+    (tmp_path / "d.vw").write_text(text)
+    said = vwlite("explain", "-m", tmp_path / "m", tmp_path / "d.vw", "--top", 3).out
+    assert "review: " in said and "against which these are" in said
 
 
 def test_a_level_without_a_name_is_named_by_the_data(vwlite, tmp_path):

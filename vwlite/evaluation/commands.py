@@ -119,7 +119,8 @@ class ExplainOptions(ModelOptions):
 
     A contribution is weight times value; all of them, the intercept and the base of the line add up to the score. The
     largest are listed by the names in the line, the sum of the others is one number. With classes: those to the score
-    of the predicted class, or of --class; --json has all classes.
+    of the predicted class, or of --class; --json has all classes. Of a table, they are those of columns; a text is
+    shown with the contributions of its words, to which those of n-grams are given by the letters that they cover.
     """
 
     top: int = option(
@@ -143,7 +144,8 @@ class WorstOptions(ModelOptions):
     """Show the examples of DATA with the largest loss, and the features that moved the score away from the label.
 
     A feature does if its contribution, weight times value, has the wrong sign; with classes, if it prefers the class
-    with the largest score among the others to that of the label. DATA need labels.
+    with the largest score among the others to that of the label. DATA need labels. Below an example is its line, or its
+    text, as far as the terminal has room.
     """
 
     top: int = option(10, "--top", group=OUT, type=Whole(1), metavar="N", help="How many examples to show.")

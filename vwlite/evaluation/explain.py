@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,18 +26,21 @@ from vwlite.core.text.feature_names import NameFinder, NameStore
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.commands import ExplainOptions
 from vwlite.evaluation.terms import ColumnTerms, Terms, View
+from vwlite.evaluation.words import WordText
 from vwlite.input.parsing import EXAMPLE, Parsed
 from vwlite.model.feature_names import FeatureNames, escaped
 from vwlite.model.learners import make_expander, make_finder
 from vwlite.output.json_text import json_text
 from vwlite.output.stdio import plain
-from vwlite.output.text import cut, printable
+from vwlite.output.text import cut, line_width, printable
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import Opened, opened
 from vwlite.runs.options import MOST_NAMES
 from vwlite.runs.run import say
 from vwlite.runs.scoring import Reading, Scoring, TakeBad, refuse
 
+MARKED = 0.25  # of the largest contribution of a word of a text: words with less are not marked
+LONGEST, INDENT = 2000, "      "  # of a text that is shown
 MOST = 1 << 20  # features of a line, with those of interactions
 Numbers = np.ndarray[Any, Any]
 
@@ -359,7 +363,7 @@ def number_text(x: float | str) -> str:
 def heading(file: str, line: int, tag: str, what: list[str], number: str = "") -> str:
     """In one line, or two where it is long."""
     place, text = f"{number}{printable(file)}:{line} {printable(tag)}".rstrip(), ", ".join(what)
-    return f"{place}  {text}\n" if len(place) + len(text) + 2 <= 80 else f"{cut(place)}\n{cut('  ' + text)}\n"
+    return f"{place}  {text}\n" if len(place) + len(text) + 2 <= line_width() else f"{cut(place)}\n{cut('  ' + text)}\n"
 
 
 def term_lines(settings: Settings, e: Explanation) -> str:
@@ -379,7 +383,17 @@ def column_lines(terms: Terms) -> str:
     n = terms.left_out
     rest = [(terms.others, f"{n:,} other{'s' * (n != 1)}")] if n else []
     rest.append((terms.base, "the average row, against which these are" if terms.is_average else "intercept"))
-    return "\n".join([*(cut(f"{x:+14.6g}  {words}") for x, words in [*terms.listed, *rest]), ""])
+    lines = [line for text in terms.texts for line in marked_lines(text)]
+    return "\n".join([*lines, *(cut(f"{x:+14.6g}  {words}") for x, words in [*terms.listed, *rest]), ""])
+
+
+def marked_lines(of: WordText) -> list[str]:
+    """A text, with what its words contribute behind those that contribute much."""
+    least = MARKED * max((abs(word.contribution) for word in of.words), default=0.0)
+    parts = (f"{piece}({x:+.2g})" if x and abs(x) >= least else piece for piece, x in of.pieces())
+    text = printable(" ".join("".join(parts).split()))
+    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    return wrap(text, line_width(), initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False)
 
 
 def column_terms(opened: Opened, explainer: Explainer, top: int) -> ColumnTerms | None:

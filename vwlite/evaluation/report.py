@@ -18,13 +18,14 @@ from vwlite.evaluation.evaluate import Evaluating, Evaluation, models_of
 from vwlite.evaluation.influence import Influence
 from vwlite.evaluation.kinds import Binary, Classes, Kind, Regression
 from vwlite.evaluation.page import pictures, sections
-from vwlite.evaluation.page.charts import Bar
+from vwlite.evaluation.page.charts import Bar, compact
 from vwlite.evaluation.page.markup import Markup, columns, joined, name, page, paragraph, section, today
 from vwlite.evaluation.page.nights import of_nights
 from vwlite.evaluation.page.origin import command_of
 from vwlite.evaluation.page.sections import Label, label_of
 from vwlite.evaluation.page.units import unit_of
 from vwlite.evaluation.sampling import Sampling
+from vwlite.evaluation.word_sums import WordSums
 from vwlite.evaluation.worst import Worst, WorstRow
 from vwlite.input.parsing import Parsed
 from vwlite.input.schema import RoleOptions
@@ -59,6 +60,7 @@ class ModelPart:
         if description is not None:
             self.parse = replace(self.parse, spaces=True, keeps_text=True)
         self.influence, self.sampling = Influence.of(model.opened, self.parse), Sampling()
+        self._words = WordSums(model.opened, self._worst.terms) if self._worst.terms is not None else None
 
     def over(self, batches: Iterable[Parsed]) -> Iterator[Parsed]:
         """The batches, which this takes after somebody has evaluated them, without bad lines."""
@@ -66,7 +68,10 @@ class ModelPart:
             yield parsed
             feed(self.recorder, parsed.batch, self._settings, diverged=lambda batch, row: self.recorder.reject())
             parsed.names, names = parsed.names or (None, None)
-            self._worst.take(parsed)
+            rows, records = self._worst.take(parsed)
+            if self._words is not None:
+                classes = self._settings.outputs.tau_names or self.recorder.class_names
+                self._words.take(parsed, rows, records["shown"], classes)
             self.weights.take(parsed.batch, names)
             if self.influence is not None:
                 self.influence.take(parsed.batch, self.sampling.of(parsed))
@@ -88,7 +93,12 @@ class ModelPart:
         return list(islice(self.weights.rows(selected), WEIGHTS))
 
     def words(self, column: str, value: float) -> list[Bar]:
-        """Those of a column of text that move scores most. value: of each."""
+        """Those of a column of text that move scores most; its features, if the texts are not known. value: of each of
+        these."""
+        found = self._words.of(column, WORDS) if self._words is not None else []
+        if found:
+            return [Bar(of.word + (f" (for {of.of_class})" if of.of_class else ""), of.mean, compact(of.mean),
+                        f"{of.rows:,}") for of in found]
         space = f"{namespace_of(column)}^"
         selected = largest(self.weights.model, None, False, space, False, self.weights.effects)
         rows = (row for row in self.weights.rows(selected) if row.names[0].startswith(space))
@@ -112,6 +122,10 @@ class ModelPart:
         if any(effect.band is not None for effect in seen.effects):
             about += " Light bands: how far the curves of models differ that each did not learn a part of the data."
         words = {effect.name: self.words(effect.name, seen.one) for effect in seen.effects if not effect.axes}
+        if words and self._words is not None:
+            about += (f" Words are those of the first {self._words.rows:,} rows, with their mean contribution to the "
+                      "score there; what several words in a row and letters of words contribute is given to the words "
+                      "whose letters they cover.")
         return joined([pictures.of_columns(seen, unit), paragraph(about), pictures.of_effects(seen, unit, words, most)])
 
     @property

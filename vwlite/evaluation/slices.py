@@ -37,15 +37,18 @@ class Slices:
 
     def of(self, parsed: Parsed, rows: Sequence[int], columns: Sequence[str]) -> npt.NDArray[np.int64]:
         """The number of the slice of each row. columns: of tables without a header."""
+        return np.array([*map(self._number, self.cells(parsed, rows, columns))], dtype=np.int64)
+
+    def cells(self, parsed: Parsed, rows: Sequence[int], columns: Sequence[str]) -> list[str]:
+        """The text of the cells of rows. UsageError if there is none."""
         if isinstance(parsed.rows, FrameRows):
-            values, self._found = parsed.rows.texts(self._by, rows), True
-        elif parsed.rows is not None:
-            values = self._of_arrow(parsed.rows, rows)
-        elif parsed.source is None:
+            self._found = True
+            return parsed.rows.texts(self._by, rows)
+        if parsed.rows is not None:
+            return self._of_arrow(parsed.rows, rows)
+        if parsed.source is None:
             raise UsageError("--by needs lines of text: convert these data with vwlite convert")
-        else:
-            values = self._values(parsed.source, parsed.source.lines_of(parsed.batch, rows), columns)
-        return np.array([self._number(value) for value in values], dtype=np.int64)
+        return self._values(parsed.source, parsed.source.lines_of(parsed.batch, rows), columns)
 
     def check(self) -> None:
         """DataError if no line had the column or namespace of the slices."""

@@ -11,6 +11,7 @@ from vwlite.core.learn.recorder import Recorder
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.commands import WorstOptions
 from vwlite.evaluation.explain import (
+    INDENT,
     Explainer,
     Explanation,
     column_lines,
@@ -25,9 +26,12 @@ from vwlite.evaluation.terms import Terms, View
 from vwlite.input.parsing import Parsed, ParseOptions
 from vwlite.output.json_text import json_text
 from vwlite.output.stdio import plain, say
+from vwlite.output.text import cut, printable
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import Opened, opened
 from vwlite.runs.scoring import Reading, Scoring
+
+NOT_IN_JSON = ("rival", "explanation", "terms", "source")
 
 
 class WorstRow(NamedTuple):
@@ -46,11 +50,12 @@ class WorstRow(NamedTuple):
     rival: str | None
     explanation: Explanation
     terms: Terms | None = None  # of the same score, by columns
+    source: str = ""  # the line itself, if it is one of text
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         explained = self.explanation.as_dict()
-        found = {name: value for name, value in self._asdict().items() if name not in ("rival", "explanation", "terms")}
+        found = {name: value for name, value in self._asdict().items() if name not in NOT_IN_JSON}
         return found | ({"rival": self.rival, "margin": explained} if self.rival else explained)
 
 
@@ -68,12 +73,12 @@ class Worst:
         self._top, self._outputs, self.labelled = top, opened.settings.outputs, 0
         self._explainer, self.recorder = Explainer(opened, listed), Recorder(opened.learner)
         self.finder = self._explainer.finder
-        self._terms = column_terms(opened, self._explainer, listed) if by_columns else None
+        self.terms = column_terms(opened, self._explainer, listed) if by_columns else None
         self._kept: list[tuple[float, float, WorstRow]] = []  # loss, and the margin of classes without probabilities
 
-    def take(self, parsed: Parsed) -> None:
-        """Look at a batch."""
-        rows, records = records_of(self.recorder, parsed.batch)
+    def take(self, parsed: Parsed) -> tuple[Any, Any]:
+        """Look at a batch. The rows that were predicted, and what the recorder has of them."""
+        rows, records = every = records_of(self.recorder, parsed.batch)
         counted = (np.asarray(parsed.batch.importance)[rows] > 0) & ~np.isnan(records["loss"])
         self.labelled += int(counted.sum())
         counted &= records["loss"] > 0
@@ -84,15 +89,23 @@ class Worst:
             order = [i for i in order if (records["loss"][i], margin[i]) > self._kept[-1][:2]]
         wanted = [(int(rows[i]), [self._view(records[i])]) for i in order]
         pairs = [(row, view) for row, (view,) in wanted]
-        terms = self._terms.of(parsed, pairs) if self._terms is not None else [None] * len(order)
-        for i, (explanation,), each in zip(order, self._explainer.explain(parsed, wanted), terms, strict=True):
-            row = self._row(place_of(parsed.batch, int(rows[i])), records[i], explanation)._replace(terms=each)
+        terms = self.terms.of(parsed, pairs) if self.terms is not None else [None] * len(order)
+        lines = [""] * len(order)
+        if parsed.source is not None:
+            found = parsed.source.lines_of(parsed.batch, [row for row, _ in wanted])
+            lines = [line.decode("utf-8", "replace") for line in found]
+        explained = self._explainer.explain(parsed, wanted)
+        for i, (explanation,), each, line in zip(order, explained, terms, lines, strict=True):
+            row = self._row(place_of(parsed.batch, int(rows[i])), records[i], explanation)
+            row = row._replace(terms=each, source=line)
             self._kept.append((row.loss, float(margin[i]), row))
         self._kept.sort(key=lambda one: (-one[0], -one[1]))  # stable: the first of equal ones stay first
         del self._kept[self._top :]
+        return every
 
     def reading(self, parse: ParseOptions) -> ParseOptions:
-        return parse if self._terms is None else self._terms.reading(parse)
+        parse = replace(parse, keeps_text=True)
+        return parse if self.terms is None else self.terms.reading(parse)
 
     def _view(self, record: Any) -> View:
         return View(*self._outputs.wrong(*(float(record[name]) for name in ("label", "rival", "slope"))))
@@ -145,4 +158,6 @@ def _text(settings: Settings, number: int, row: WorstRow) -> str:
         margin = row.explanation.score
         what.append(f"{number_text(row.rival)} {'behind' if margin < 0 else 'ahead'} by {abs(margin):.6g}")
     lines = column_lines(row.terms) if row.terms is not None else term_lines(settings, row.explanation)
-    return heading(row.file, row.line, row.tag, what, f"{number}. ") + lines
+    is_shown = row.terms is not None and row.terms.texts
+    line = "" if is_shown or not row.source else f"{cut(INDENT + printable(row.source))}\n"
+    return heading(row.file, row.line, row.tag, what, f"{number}. ") + line + lines

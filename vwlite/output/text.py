@@ -34,5 +34,14 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def cut(text: str, width: int = 80) -> str:
+def line_width() -> int:
+    """How many letters a line has: those of the terminal, or 80 if they are fewer or there is none."""
+    from shutil import get_terminal_size  # not at the top: few commands need it
+
+    return max(get_terminal_size((80, 24)).columns, 80)
+
+
+def cut(text: str, width: int | None = None) -> str:
+    """A text of at most `width` letters; None: those of a line."""
+    width = width or line_width()
     return text if len(text) <= width else text[: width - 3] + "..."

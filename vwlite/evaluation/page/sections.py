@@ -10,9 +10,10 @@ from vwlite.evaluation import ranking, screen
 from vwlite.evaluation.evaluate import Evaluating
 from vwlite.evaluation.kinds import Binary, Classes, Found, Kind, Quantiles, Regression
 from vwlite.evaluation.measures import Against, StreamMeasures, Value, smaller
-from vwlite.evaluation.page.charts import Axis, Bar, Series, bars, chart, cloud, compact, steps
+from vwlite.evaluation.page.charts import Axis, Bar, Series, bars, chart, cloud, compact, shade, steps
 from vwlite.evaluation.page.markup import Markup, Words, columns, items, joined, name, paragraph, table, text
 from vwlite.evaluation.page.origin import command_of
+from vwlite.evaluation.words import WordText
 from vwlite.evaluation.worst import WorstRow
 from vwlite.model import Model
 from vwlite.model.effects import Effects
@@ -25,6 +26,7 @@ POSITIVE = "positive"
 COSTS = (1, 2, 5, 10, 20)  # of a miss, in false alarms
 BINS = 30
 MOST_DOTS = 800
+MOST_LETTERS = 1000  # of a text
 WITHOUT = "loss without derived features"  # in what training chose
 MAIN = {Binary: ("auc", "accuracy"), Classes: ("accuracy", "macro_f1"), Quantiles: ("pinball",),
         Regression: ("rmse", "mae", "r2")}
@@ -305,9 +307,32 @@ def of_worst(rows: Sequence[WorstRow]) -> Markup:
         prediction = row.prediction if isinstance(row.prediction, str) else of(row.prediction)
         label = label_text(row.label)
         lines.append((f"{os.path.basename(row.file)}:{row.line}{f' {row.tag}' if row.tag else ''}", label, prediction,
-                      of(row.loss), Words("; ".join(f"{said} ({x:+.2g})" for x, said in terms))))
+                      of(row.loss), _moved(terms, row.terms.texts if row.terms is not None else ())))
     return table("The rows with the largest loss, and what moved their scores away from the label",
                  ("line", "label", "prediction", "loss", "moved away by"), lines, stacked=True)
+
+
+class _Cell(Markup, Words):
+    """A cell of words that is HTML already."""
+
+
+def _moved(terms: Sequence[tuple[float, str]], texts: Sequence[WordText]) -> Words:
+    """Terms of a score, and the texts of the row with their words marked: blue raises the score, orange lowers it."""
+    listed = name("; ".join(f"{said} ({x:+.2g})" for x, said in terms), None)
+    return _Cell(joined([listed, *(Markup(f"<br>{marked(of)}") for of in texts)]))
+
+
+def marked(of: WordText) -> Markup:
+    """A text whose words have the colors of what they contribute."""
+    most, parts, length = max((abs(word.contribution) for word in of.words), default=0.0), [], 0
+    for piece, x in of.pieces():
+        kind = shade(x or 0.0, most)
+        parts.append(Markup(f'<mark class="{kind}">{text(piece, None)}</mark>') if kind != "z" else text(piece, None))
+        length += len(piece)
+        if length > MOST_LETTERS:
+            parts.append(Markup("..."))
+            break
+    return Markup(f'<span class="text">{joined(parts)}</span>')
 
 
 def word_bars(rows: Iterable[Any], most: int, without: str = "", value: float = 1.0) -> list[Bar]:
