@@ -8,11 +8,13 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from running import GD, finish, start
 from tables import OF_TEXT, bent_rows, review_rows, written
 from test_auto import lines_of
 
+from vwlite import load_model, report
 from vwlite.core.learn.scorer import Scorer
 from vwlite.estimators.learned import scores_of
 from vwlite.evaluation.commands import ExplainOptions
@@ -438,6 +440,17 @@ def test_worst_shows_the_row_and_cuts_nothing_that_has_room(vwlite, tmp_path, mo
     said = vwlite("worst", "-m", tmp_path / "r", review, "--top", 1).out
     assert "against which these are" in said and re.search(r"^      Film\w+", said, re.M)
     assert "source" not in json.loads(vwlite("worst", "-m", tmp_path / "r", review, "--top", 1, "--json").out)
+
+
+def test_lines_of_fasttext_and_frames_have_texts(vwlite, reviews):
+    rows, _, model = reviews
+    Path("d.txt").write_text("".join(f"__label__{y} {text}\n" for text, y in rows))
+    vwlite("train", "d.txt", "-m", "f")
+    said = vwlite("explain", "-m", "f", "d.txt", "--top", 3).out.split("\n\n")[0]
+    assert re.search(r"^      Film0ella(\(.*?\))?, ", said, re.M) and "__label__" not in said and "text: " in said
+    frame = pd.DataFrame(rows, columns=["review", "y"])
+    page = report(load_model(str(model)), frame[["review"]], frame["y"])
+    assert '<span class="text">' in page and "<mark class=" in page
 
 
 def test_features_are_listed_where_the_text_is_not_known(vwlite, tmp_path):

@@ -17,6 +17,8 @@ import numpy as np
 from vwlite.errors import UsageError
 from vwlite.evaluation.slices import Slices
 from vwlite.evaluation.words import WordText, words_of
+from vwlite.input.formats import OF_TEXT, TEXT
+from vwlite.input.labelled_text import columns_of
 from vwlite.input.parsing import Parsed, ParseOptions
 from vwlite.model.contributions import Contributions, Found
 from vwlite.model.effects import Effect, LevelAxis, Numbers
@@ -118,6 +120,10 @@ class ColumnTerms:
     def _cells(self, parsed: Parsed, rows: Sequence[int]) -> list[dict[int, str]]:
         """The texts of rows, by effect; none where they are not in the source."""
         found: list[dict[int, str]] = [{} for _ in rows]
+        if parsed.source is not None and parsed.source.format in OF_TEXT and len(self._texts) == 1:
+            lines = parsed.source.lines_of(parsed.batch, rows)
+            bare = (b"".join(columns_of([line]).get(TEXT, ())) for line in lines)
+            return [{self._texts[0]: text.decode("utf-8", "replace")} for text in bare]
         for i in self._texts:
             with suppress(UsageError):
                 texts = Slices(self._effects.effects[i].name).cells(parsed, rows, self._columns)
