@@ -336,3 +336,29 @@ def test_numbers_have_the_point_of_the_table(vwlite, delimiter, decimal):
     assert [float(row[2].replace(decimal, ".")) for row in found[1:]] == [*map(float, expected)]
     roles = vwlite("describe", "o.csv", "--label", "y", *read_as).out
     assert decimal == "." or re.search(r"^prediction +numeric", roles, re.M)
+
+
+def test_lines_of_fasttext_and_of_text_get_predictions_behind_tabs(vwlite):
+    """Those of rows of CSV; lines stay as they are, also blank ones, and those that are skipped."""
+    lines = [f"__label__{'good' if i % 3 else 'bad'} {'fine' if i % 3 else 'poor'} w{i % 5}" for i in range(200)]
+    write("learned", "\n".join(lines) + "\n")
+    vwlite("train", "learned", "-m", "m", "--quiet")
+    mixed = ["", '__label__good fine\ttoo "x', "", "__label__good __label__bad twice", "poor w1", "__label__bad last"]
+    write("d", "\r\n".join(mixed))
+    skip = ("--on-error", "skip", "--quiet")
+    found = vwlite("predict", "-m", "m", "d", "--append", *skip).out.split("\n")
+    rows = [*csv.DictReader(io.StringIO(vwlite("predict", "-m", "m", "d", "--output-format", "csv", *skip).out))]
+    shown = [row["probability"] for row in rows if row["probability"]]
+    cells = iter([f"\t{'good' if float(p) >= 0.5 else 'bad'}\t{p}" for p in shown])
+    assert [line.rstrip("\r") for line in found[:-1]] == [
+        "" if not line else f"{line}\t\t" if "twice" in line else line + next(cells) for line in mixed]
+    write("bare", "fine day\npoor day\n")
+    bare = vwlite("predict", "-m", "m", "bare", "--format", "text", "--append", "--append-columns", "prediction=p",
+                  "--quiet").out
+    assert bare == "fine day\tgood\npoor day\tbad\n"
+    told = vwlite("predict", "-m", "m", "d", "--append", "-p", "o.csv", code=2).err
+    assert "o.csv: the rows stay in the format of DATA, which is fasttext" in told
+    write("t.csv", "text\nfine\n")
+    write("lines", "__label__bad poor\n")
+    told = vwlite("predict", "-m", "m", "lines", "t.csv", "--append", "-p", "o", code=65).err
+    assert "predict each by itself" in told

@@ -95,7 +95,13 @@ class AppendedTable:
         return before is None
 
     def _begin_text(self, parsed: Parsed, source: SourceText) -> None:
-        if not FORMATS[source.format].is_table or source.format in OF_TEXT:
+        if source.format in OF_TEXT:  # lines without a header: predictions are behind tabs
+            if self._is_first(parsed, source.format):
+                check_name(self._output, source.format)
+                self._joiner = self._joined(delimiter="\t", quoted=True)
+                self._out.append(self._blank)
+            return
+        if not FORMATS[source.format].is_table:
             if source.text.strip():
                 kind = "VW text" if source.format == "vw" else source.format
                 raise UsageError(f"--append is for tables, and this is {kind}: leave it out", parsed.batch.source)

@@ -93,7 +93,7 @@ class PredictOptions(ModelOptions):
         False, "--append", group=OUT,
         excludes={"--output-format": "the format is that of DATA", "--tag": "DATA come with all their columns"},
         help="Write the rows of DATA with predictions appended. The format is that of DATA, and the bytes of rows stay "
-             "as they are; --append-columns names the columns.",
+             "as they are; --append-columns names the columns. Lines of fastText and of text get them behind tabs.",
     )
     append_columns: tuple[tuple[str, ...], ...] = option(
         (), "--append-columns", group=OUT, type=NamesType(), metavar="NAMES", multiple=True, needs=("--append",),
