@@ -11,7 +11,7 @@ from vwlite.input.parsing import ParseOptions
 from vwlite.model import Model
 from vwlite.model.contributions import Contributions
 from vwlite.model.effects import Axis, Effect, Effects, LevelAxis, NumberAxis
-from vwlite.model.importances import Importances, Shares
+from vwlite.model.importances import Importances
 from vwlite.model.readable import readable_effects
 from vwlite.model.row_lengths import of_usual_length
 from vwlite.runs.opened import Opened
@@ -78,7 +78,7 @@ class Influence:
 
     def _set_sizes(self) -> None:
         """Sizes of effects [effects, classes], and importances."""
-        shares, of_columns = Shares(self.effects), self.effects.of_columns
+        shares, of_columns = self.effects.shares(), self.effects.of_columns
         if self._contributions is not None and self.rows and len(self.effects):
             found = np.array(self._contributions.columns()).T.reshape(-1, *self.mean.shape)
             shares.take(found - found.mean(axis=0))

@@ -88,6 +88,9 @@ class Contributions:
                         if isinstance(axis, NumberAxis) for column in [axis.column]}
         self._of_space = {self._space(effect.columns[0]): i for i, effect in enumerate(effects)
                           if len(effect.columns) == 1}
+        ordered = sorted(self._of_space.items())
+        self._sorted_spaces = np.array([of for of, _ in ordered], np.uint32)
+        self._sorted_owners = np.array([i for _, i in ordered], int)
         self._parts = {
             self._hash(axis.column, f"{axis.part}={level}"): i for i, effect in enumerate(effects)
             for axis in effect.axes if len(effect.axes) == 1 and isinstance(axis, LevelAxis) and axis.part
@@ -118,8 +121,12 @@ class Contributions:
         is_plain = np.repeat(span_row >= 0, sizes)
         # By column: its number, and the hash of its first feature, also of one that the model does not know.
         numbers, first, words = {}, {}, {}
-        for of, column in self._spaces.items():
-            mine = np.flatnonzero((space == of) & (span_row >= 0) & (sizes > 0))[::-1]  # the first one counts
+        used = np.flatnonzero((span_row >= 0) & (sizes > 0))
+        used = used[np.argsort(space[used], kind="stable")]
+        columns = np.array([*self._spaces], space.dtype)
+        ends = (np.searchsorted(space[used], columns, side).tolist() for side in ("left", "right"))
+        for column, begins, end in zip(self._spaces.values(), *ends, strict=True):
+            mine = used[begins:end][::-1]  # the first one counts
             if column in self._absent and len(mine):
                 absent = hash[(begin + sizes)[mine] - 1] == self._absent[column]
                 if column in self._curves:  # a part of the curve
@@ -140,8 +147,7 @@ class Contributions:
             words[column] = first[column].copy()
             words[column][span_row[unknown]] = hash[begin[unknown]]
         found = np.zeros((n, len(self.names), self._classes))
-        spaces, at = np.unique(space, return_inverse=True)
-        owner = np.array([self._of_space.get(of, len(self.effects)) for of in spaces.tolist()], int)[at]
+        owner = self._owner(space)
         lengths, squares = self._add_plain(
             found, np.repeat(span_row, sizes)[is_plain], np.repeat(owner, sizes)[is_plain], hash[is_plain],
             value[is_plain])
@@ -163,6 +169,15 @@ class Contributions:
             elif len(places) > 1:
                 found[:, i] += at_places(effect.values, places)
         return Found(rows, found - self._mean, numbers, first, known, lengths, squares)
+
+    def _owner(self, space: Numbers) -> Numbers:
+        """The effects of the columns that have these namespaces; behind all of them if there is none."""
+        found = np.full(len(space), len(self.effects))
+        if len(self._sorted_spaces):
+            at = np.minimum(np.searchsorted(self._sorted_spaces, space), len(self._sorted_spaces) - 1)
+            known = self._sorted_spaces[at] == space
+            found[known] = self._sorted_owners[at[known]]
+        return found
 
     def _add_plain(
         self, found: Numbers, row: Numbers, owner: Numbers, hash: Numbers, value: Numbers,

@@ -21,7 +21,7 @@ from vwlite.errors import DataError
 from vwlite.hashing import feature_hash
 from vwlite.input.schema import OPTIONAL, Schema
 from vwlite.model.file import Model
-from vwlite.model.importances import Importance, Importances
+from vwlite.model.importances import Importance, Importances, Shares
 from vwlite.model.weights import intercept_key
 from vwlite.names import absent_name, namespace_of
 from vwlite.output.text import shown
@@ -298,6 +298,10 @@ class Effects:
         columns = (Importance(name, tuple(alone), tuple(shared)) for name, (alone, shared)
                    in means.get("columns", {}).items())
         return replace(self, effects=tuple(found), of_columns=tuple(columns))
+
+    def shares(self) -> Shares:
+        """Adds up what the columns contribute to rows."""
+        return Shares([(effect.columns, len(effect.axes) > 1) for effect in self], len(self.intercept))
 
     @property
     def importances(self) -> Importances:

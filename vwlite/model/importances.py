@@ -7,7 +7,7 @@ shared equally. It is divided into what the column does alone and in products, i
 contributions of these. With several scores, as of classes, it is the mean over these.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,8 +16,6 @@ from vwlite.output.text import shown
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-    from vwlite.model.effects import Effects
 
 Numbers = np.ndarray[Any, Any]
 
@@ -81,28 +79,26 @@ class Importances(Mapping[str, float]):
 
 
 class Shares:
-    """Adds up what the columns of effects contribute to rows. sizes: the sum of the absolute values of each effect,
-    [effects, classes]."""
+    """Adds up what the columns of effects contribute to rows. effects: of each its columns, and whether it is a
+    product; scores: how many a row has. sizes: the sum of the absolute values of each effect, [effects, scores]."""
 
-    def __init__(self, effects: "Effects") -> None:
-        self._columns = [*dict.fromkeys(column for effect in effects for column in effect.columns)]
-        place = {column: k for k, column in enumerate(self._columns)}
-        self._alone, self._in_products = np.zeros((2, len(self._columns), len(effects)))
-        for k, effect in enumerate(effects):
-            for column in effect.columns:
-                part = self._alone if len(effect.axes) < 2 else self._in_products
-                part[place[column], k] += 1 / len(effect.columns)
-        self.rows, self.sizes = 0, np.zeros((len(effects), len(effects.intercept)))
-        self._sums = np.zeros((3, len(self._columns), len(effects.intercept)))  # of the whole, alone, in products
+    def __init__(self, effects: Sequence[tuple[tuple[str, ...], bool]], scores: int) -> None:
+        self._columns = [*dict.fromkeys(column for columns, _ in effects for column in columns)]
+        self._alone, self._in_products = (
+            _Parts([(column, k, 1 / len(columns)) for k, (columns, is_product) in enumerate(effects)
+                    for column in columns if is_product is wanted], self._columns)
+            for wanted in (False, True)
+        )
+        self.rows, self.sizes = 0, np.zeros((len(effects), scores))
+        self._sums = np.zeros((3, len(self._columns), scores))  # of the whole, alone, in products
 
     def take(self, contributions: Numbers) -> None:
         """Of rows: [rows, effects or more, classes]."""
         found = contributions[:, : len(self.sizes)]
         self.rows += len(found)
         self.sizes += np.abs(found).sum(axis=0)
-        for k in range(found.shape[2]):
-            alone, in_products = (np.einsum("re,ce->rc", found[:, :, k], of) for of in (self._alone, self._in_products))
-            self._sums[:, :, k] += [np.abs(x).sum(axis=0) for x in (alone + in_products, alone, in_products)]
+        alone, in_products = self._alone.of(found), self._in_products.of(found)
+        self._sums += [np.abs(x).sum(axis=0) for x in (alone + in_products, alone, in_products)]
 
     def importances(self) -> list[Importance]:
         """Of all columns."""
@@ -111,3 +107,23 @@ class Shares:
         shared = whole * np.divide(in_products, both, out=np.zeros_like(both), where=both > 0)
         rows = zip(self._columns, (whole - shared).tolist(), shared.tolist(), strict=True)
         return [Importance(column, tuple(alone), tuple(of)) for column, alone, of in rows]
+
+
+class _Parts:
+    """The parts of effects that are of columns: of each the column, the effect and its share."""
+
+    def __init__(self, parts: Sequence[tuple[str, int, float]], columns: Sequence[str]) -> None:
+        place = {column: k for k, column in enumerate(columns)}
+        ordered = sorted((place[column], effect, share) for column, effect, share in parts)
+        self._effects = np.array([effect for _, effect, _ in ordered], int)
+        self._shares = np.array([share for *_, share in ordered])[:, None]
+        self._places, self._begins = np.unique([at for at, *_ in ordered], return_index=True)
+        self._size = len(columns)
+
+    def of(self, found: Numbers) -> Numbers:
+        """[rows, columns, classes]"""
+        sums = np.zeros((len(found), self._size, found.shape[2]))
+        if len(self._effects):
+            each = found[:, self._effects] * self._shares
+            sums[:, self._places.astype(int)] = np.add.reduceat(each, self._begins, axis=1)
+        return sums

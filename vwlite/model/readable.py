@@ -1,7 +1,7 @@
 """The readable form of a model of a table: its effects, purified and with their sizes, and the record of these that it
 keeps in its header (`means`)."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from vwlite.model.contributions import Contributions
 from vwlite.model.effects import Effects, Numbers, effects_of
-from vwlite.model.importances import Shares
 from vwlite.model.purified import Cells, Plan
 from vwlite.model.row_lengths import of_usual_length
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from vwlite.model.file import Model
 
 MOST_BANDED = 200  # places on an axis with a band: knots of a curve, levels
+MOST_CELLS = 2_000_000  # of rows, effects and scores, that sizes are measured on
 OUTER = 0.01  # of rows on either side of a range
 Batches = Callable[[], Iterable["Batch"]]  # may be read several times
 
@@ -68,10 +68,10 @@ def record_of(model: "Model", batches: Batches, of_folds: Sequence["Model"] = ()
     if squares.any():
         of_columns = dict(zip(contributions.names, map(short, (squares / rows).tolist()), strict=True))
         effects = of_usual_length(effects, of_columns, {})
-        means = _means(model, effects, batches(), rows)
+        means = _means(model, effects, batches())
         record |= {"squares": of_columns, "scaled": _stored(means, effects)}
     purified, moved = plan.purified(effects, counts := cells.counts)
-    record |= _sizes(model, purified, means, batches(), rows)
+    record |= _sizes(model, purified, means, batches())
     there = {name: every for name, parts in of_lines.items() if len(every := np.concatenate(parts))}
     if there:
         of_each = {name: np.quantile(every, [OUTER, 1 - OUTER]).tolist() for name, every in there.items()}
@@ -83,10 +83,23 @@ def record_of(model: "Model", batches: Batches, of_folds: Sequence["Model"] = ()
     return record
 
 
-def _means(model: "Model", effects: Effects, batches: Iterable["Batch"], rows: int) -> dict[str, Numbers]:
-    contributions = Contributions(model, effects)
-    sums = sum(contributions.of(batch).effects.sum(axis=0) for batch in batches)
-    return dict(zip(contributions.names, sums / rows, strict=True))
+def _contributions(model: "Model", effects: Effects, batches: Iterable["Batch"]) -> Iterator[Numbers]:
+    """What effects contribute to the rows of batches; of the first rows, if there are many effects."""
+    contributions, most = Contributions(model, effects), MOST_CELLS // max(len(effects) * model.records, 1)
+    for batch in batches:
+        found = contributions.of(batch).effects
+        yield found
+        most -= len(found)
+        if most <= 0:
+            return
+
+
+def _means(model: "Model", effects: Effects, batches: Iterable["Batch"]) -> dict[str, Numbers]:
+    rows, sums = 0, np.zeros(model.records)
+    for found in _contributions(model, effects, batches):
+        rows += len(found)
+        sums = sums + found.sum(axis=0)
+    return {effect.name: mean for effect, mean in zip(effects, sums / rows, strict=False)}
 
 
 def _stored(of_each: Mapping[str, Numbers], effects: Effects) -> dict[str, list[float]]:
@@ -94,14 +107,14 @@ def _stored(of_each: Mapping[str, Numbers], effects: Effects) -> dict[str, list[
 
 
 def _sizes(
-    model: "Model", effects: Effects, means: Mapping[str, Numbers], batches: Iterable["Batch"], rows: int
+    model: "Model", effects: Effects, means: Mapping[str, Numbers], batches: Iterable["Batch"]
 ) -> dict[str, Any]:
     """Those of effects less their means, and the importances of columns."""
     less = replace(effects, effects=tuple(replace(e, mean=means.get(e.name, e.mean)) for e in effects))
-    contributions, shares = Contributions(model, less), Shares(less)
-    for batch in batches:
-        shares.take(contributions.of(batch).effects)
-    sizes = dict(zip((effect.name for effect in less), shares.sizes / rows, strict=True))
+    shares = less.shares()
+    for found in _contributions(model, less, batches):
+        shares.take(found)
+    sizes = dict(zip((effect.name for effect in less), shares.sizes / shares.rows, strict=True))
     columns = {c.column: [[*map(short, c.alone)], [*map(short, c.in_products)]] for c in shares.importances()}
     return {"sizes": _stored(sizes, less), "columns": columns}
 
