@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -44,6 +44,9 @@ from vwlite.training.fit import FitProgress, settled
 from vwlite.training.trainer import PassTrainer, Trainer, prepared
 from vwlite.training.trainers import check_options, trainer_of
 
+if TYPE_CHECKING:
+    from vwlite.model.kept_rows import KeptRows
+
 NAME = "the model"  # in messages: the model that is continued
 ONE_PASS: dict[str, Any] = {"passes": 1, "holdout_period": None, "early_terminate": None}  # options of each `update`
 GROUPS = "groups"  # the parameter of `fit`
@@ -59,6 +62,15 @@ class BatchSource(Protocol):
     def rows(self) -> int: ...
 
     def fill(self, batch: Batch, row: int) -> int: ...
+
+
+class RowsAnew(Protocol):
+    """Makes the rows of a call, as they are learned or predicted. derives, logs: see `prepared`. columns: of a frame,
+    as a model stores them; None: those of the estimator."""
+
+    def __call__(
+        self, learns: bool, derives: bool = False, logs: bool = False, columns: dict[str, Any] | None = None
+    ) -> BatchSource: ...
 
 
 # Makes rows, of a frame with these columns, and whether features will be derived from them.
@@ -90,6 +102,11 @@ class RowSource:
             self.columns = Schema.restored(self.columns).with_ngrams().stored()
         if self._rows_of is not None:
             self.rows = self._rows_of(self.columns, self.derives, self.logs)
+
+    def read_again(self) -> BatchSource:
+        """The rows as they were learned."""
+        assert self._rows_of is not None
+        return self._rows_of(self.columns, self.derives, self.logs)
 
     def end(self) -> None:
         pass
@@ -215,7 +232,14 @@ def learn(
     trainer = trainer_of(job, RowSource(columns, rows_of(settings), finder, groups), progress)
     progress.begin(trainer)
     trainer.run()
-    return FittedState(progress.model_of(trainer)), Report(trainer.results(), trainer.pass_number)
+    found = FittedState(progress.model_of(trainer))
+    if o.keep_rows:
+        from vwlite.estimators.nights import kept_after_fit  # not at the top: few fits keep rows
+
+        if groups is not None:
+            raise UsageError(f"keep_rows cannot be used with {GROUPS}: leave one of them out")
+        found.rows = kept_after_fit(trainer, o.keep_rows)
+    return found, Report(trainer.results(), trainer.pass_number)
 
 
 def _features(columns: dict[str, Any], others: dict[str, Any]) -> list[tuple[str, str]]:
@@ -234,6 +258,8 @@ def name_classes(learner: Learner, names: list[bytes]) -> None:
 class Fitted(ABC):
     """What an estimator has learned."""
 
+    rows: "KeptRows | None" = None  # that `fit` kept, and later calls
+    pickles_rows = False
     _kept: Any  # the state to restore after an interruption: one attribute, so a fork never copies half of a change
     _run: Any  # a run that has learned all of it
 
@@ -255,7 +281,7 @@ class Fitted(ABC):
 
     @abstractmethod
     def _update(
-        self, rows: BatchSource, o: TrainOptions, names: list[bytes], reader: Callable[[bool], BatchSource] | None
+        self, rows: BatchSource, o: TrainOptions, names: list[bytes], reader: RowsAnew | None
     ) -> None: ...
 
     @abstractmethod
@@ -263,7 +289,7 @@ class Fitted(ABC):
         """The current model. The caller must hold the lock."""
 
     def update(
-        self, rows: BatchSource, o: TrainOptions, names: list[bytes], reader: Callable[[bool], BatchSource] | None
+        self, rows: BatchSource, o: TrainOptions, names: list[bytes], reader: RowsAnew | None
     ) -> None:
         """Learn from more rows. names: of new classes. reader: makes the rows anew, as they are
         learned or as they are predicted, for a model `of_auto` that predicts them first. After an exception the state
@@ -320,9 +346,9 @@ class FittedState(Fitted):
         self._size = 0  # features of the journal
 
     def _update(
-        self, rows: BatchSource, o: TrainOptions, names: list[bytes], reader: Callable[[bool], BatchSource] | None
+        self, rows: BatchSource, o: TrainOptions, names: list[bytes], reader: RowsAnew | None
     ) -> None:
-        known: tuple[str, ...] = ()  # what the model of `fit` says
+        passes, known = o.passes, tuple[str, ...]()  # what the model of `fit` says
         if o.typed.get("algorithm") == AUTO.name:
             known = ("algorithm", "normalize")
         elif o.typed.get("normalize") == "center":
@@ -333,7 +359,9 @@ class FittedState(Fitted):
             from vwlite.estimators import nights  # not at the top: few models are continued
 
             before = self._settled()
-            model = nights.continued(before, lambda: prepared(o, before, in_place=True), reader, names)
+            model, rows_after = nights.continued(
+                before, lambda: prepared(o, before, in_place=True), reader, names, self.rows, passes)
+            self.rows = rows_after
             self._kept, self._size, self._run, self._scorer, self._names = (model, []), 0, None, None, None
             return
         run = self._run
@@ -411,10 +439,19 @@ class FittedState(Fitted):
         return found
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"file": to_bytes(self.model(), NAME)}
+        state: dict[str, Any] = {"file": to_bytes(self.model(), NAME)}
+        if self.rows is not None and self.pickles_rows:
+            from vwlite.estimators.nights import packed
+
+            state["rows"] = packed(self.rows)
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(from_bytes(state["file"]))  # type: ignore[misc]
+        if "rows" in state:
+            from vwlite.estimators.nights import unpacked
+
+            self.rows, self.pickles_rows = unpacked(state["rows"]), True
 
 
 def from_bytes(data: bytes) -> Model:

@@ -5,12 +5,17 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from typing import Any
 
+from vwlite.algorithms.table import AUTO
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner
+from vwlite.core.tables.arrow import Frame
 from vwlite.core.text.feature_names import NameFinder
-from vwlite.estimators.learned import NAME, BatchSource, RowSource, batches_of, name_classes
+from vwlite.errors import UsageError
+from vwlite.estimators.learned import NAME, BatchSource, RowsAnew, RowSource, batches_of, name_classes
+from vwlite.input.cache import NameOfLog
 from vwlite.input.parsing import Parsed
 from vwlite.model.file import Model
+from vwlite.model.kept_rows import KeptRows, RowFacts, in_memory
 from vwlite.model.learners import make_finder, restore
 from vwlite.model.nights import nights_of
 from vwlite.runs.notes import Notes
@@ -23,10 +28,46 @@ from vwlite.training.nights.keeping import OF_STEPS, RowKeeping, learns_as_it_co
 from vwlite.training.nights.new_rows import NewRows, Predicting, halves
 from vwlite.training.nights.source import RowSource as NightSource
 from vwlite.training.nights.trainer import NightTrainer
-from vwlite.training.trainer import Examples, Job
+from vwlite.training.trainer import Examples, Job, Trainer
 from vwlite.training.trainers import source_of_kind
 
-RowsOf = Callable[[bool], BatchSource]  # makes the rows anew: as they are learned, or as they are predicted
+
+class _Source(NightSource):
+    """Kept and new rows. frame: the columns."""
+
+    frame: dict[str, Any] = {}  # noqa: RUF012
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        return self.frame
+
+    @property
+    def may_be_table(self) -> bool:
+        return bool(self.frame)
+
+
+def _source(job: Job, rows: BatchSource, columns: dict[str, Any], logs: bool) -> _Source:
+    found, log = source_of_kind(_Source, job, BadLines(ExitStack(), skip=True)), list[NameOfLog]()
+
+    def filled(end: int) -> None:
+        if logs and isinstance(rows, Frame):
+            log.extend(rows.take_log())
+
+    with closing(batches_of(rows, filled=filled)) as batches:
+        found.with_data((batch for batch, _ in batches), log)
+    found.frame = columns
+    return found
+
+
+def kept_after_fit(trainer: Trainer, bound: int) -> KeptRows:
+    """The newest rows of a run of `fit`. bound: in bytes. UsageError if the run cannot keep some."""
+    of_run, settings = trainer.source, trainer.job.resolved.settings
+    if settings.algorithm != AUTO.name:
+        raise UsageError(f"keep_rows is for algorithm='auto', and not {settings.algorithm}: leave it out")
+    assert isinstance(of_run, RowSource)
+    source = _source(trainer.job, of_run.read_again(), of_run.columns, of_run.logs)
+    source.derives = of_run.derives
+    return RowKeeping(None, None, bound).in_memory(source, trainer)
 
 
 def is_night(model: Model, typed: Mapping[str, Any], given: Collection[str], rows: int) -> bool:
@@ -37,10 +78,27 @@ def is_night(model: Model, typed: Mapping[str, Any], given: Collection[str], row
     return rows >= 2 * FEWEST and not (asked or model.weights_only or model.merged)
 
 
-def continued(model: Model, make_job: Callable[[], Job], rows_of: RowsOf, names: list[bytes]) -> Model:
-    """The model after these rows. make_job: a job that continues it. names: of new classes. DataError if nothing can
-    be learned."""
-    keeping = RowKeeping(None, None, 0, model.counters.get("examples", 0))
+def packed(kept: KeptRows) -> dict[str, Any]:
+    """Kept rows for a pickle."""
+    return {"batches": [b"".join(batch.dump()) for batch in kept.batches()], "log": [*kept.log], "shape": kept.shape,
+            "classes": [*kept.classes], "keys": [*kept.keys], "facts": kept.facts.stored()}
+
+
+def unpacked(state: dict[str, Any]) -> KeptRows:
+    """What `packed` gave."""
+    batches = (Batch.view(data, 0, len(data)) for data in state["batches"])
+    facts = RowFacts.restored(state["facts"])
+    return in_memory(batches, state["log"], state["classes"], state["keys"], state["shape"], facts)
+
+
+def continued(
+    model: Model, make_job: Callable[[], Job], rows_of: RowsAnew, names: list[bytes], kept: KeptRows | None,
+    passes: int,
+) -> tuple[Model, KeptRows | None]:
+    """The model after these rows, and the rows that are kept. make_job: a job that continues it. names: of new classes.
+    kept: the rows that were kept. passes: of training again. DataError if nothing can be learned."""
+    n = model.counters.get("examples", 0)
+    keeping = RowKeeping(None, kept, kept.facts.bound if kept else 0, kept.facts.before if kept else n)
     keeping.nights, keeping.for_steps = [*nights_of(model.continued)], model.continued.get("for steps", 0.0)
 
     def job() -> Job:
@@ -49,10 +107,15 @@ def continued(model: Model, make_job: Callable[[], Job], rows_of: RowsOf, names:
         return found
 
     o = make_job().options
-    learning = keeping.job(o, model, NO_FILES, in_place=True)
-    source = source_of_kind(NightSource, learning, BadLines(ExitStack(), skip=True))
-    with closing(batches_of(rows_of(True))) as batches:
-        source.with_data((batch for batch, _ in batches), [])
+    learning = keeping.job(replace(o, passes=passes), model, NO_FILES, in_place=True)
+    name_classes(learning.learner, names)
+    if kept is not None:
+        columns, logs = kept.facts.columns, bool(kept.facts.columns)
+        rows = rows_of(True, derives=bool(kept.shape["derives"]), logs=logs, columns=columns)
+        source = _source(learning, rows, columns, logs)
+        source.derives = bool(kept.shape["derives"])
+    else:
+        source = _source(learning, rows_of(True), model.columns, logs=False)
     progress = FitProgress(o)
     new = _Rows(rows_of, model.columns)
     of_run = learning._replace(options=o, before=model.counters)
@@ -61,7 +124,8 @@ def continued(model: Model, make_job: Callable[[], Job], rows_of: RowsOf, names:
     trainer.run()
     found = progress.model_of(trainer)
     keeping.record(trainer)
-    return replace(found, continued=keeping.stored())
+    rows_after = keeping.in_memory(source, trainer) if kept is not None else None
+    return replace(found, continued=keeping.stored()), rows_after
 
 
 class _Predicting:
@@ -83,7 +147,7 @@ class _Predicting:
 
 
 class _Rows(NewRows):
-    def __init__(self, rows_of: RowsOf, columns: dict[str, Any]) -> None:
+    def __init__(self, rows_of: RowsAnew, columns: dict[str, Any]) -> None:
         self._rows_of, self._columns = rows_of, columns
 
     def predicting(self, model: Model, written: Mapping[str, Any]) -> Predicting:

@@ -12,13 +12,13 @@ import click
 from vwlite.algorithms.settings import Settings
 from vwlite.names import names_text
 from vwlite.options.spec import CLASSES, FEATURES, LEARN, OUT, PASSES, Spec, specs_of
-from vwlite.options.types import PATH, Classes, Labels, Number, Numbers, Whole
+from vwlite.options.types import PATH, Bytes, Classes, Labels, Number, Numbers, Whole
 from vwlite.runs.options import TrainOptions
 
 SHAPING: dict[str, Spec] = {spec.name: spec for spec in specs_of(Settings, FEATURES, LEARN, CLASSES, OUT)}
 # Without files: here the data are in memory, and `save` writes the model.
 RUNNING: dict[str, Spec] = {spec.name: spec for spec in specs_of(TrainOptions, PASSES) if spec.type is not PATH}
-RUNNING |= {spec.name: spec for spec in specs_of(TrainOptions, "initial", "names", "derive", "pairs")}
+RUNNING |= {spec.name: spec for spec in specs_of(TrainOptions, "initial", "names", "derive", "pairs", "keep_rows")}
 _OF_CLASSES = [spec.name for spec in specs_of(Settings, CLASSES)]
 OF_CLASSIFIER: dict[str, Spec] = SHAPING | RUNNING
 OF_REGRESSOR: dict[str, Spec] = {name: spec for name, spec in OF_CLASSIFIER.items() if name not in _OF_CLASSES}
@@ -71,6 +71,8 @@ def type_of(spec: Spec) -> str:
         return "bool | int | None"
     if isinstance(spec.type, Numbers):
         return "float | Sequence[float] | None"
+    if isinstance(spec.type, Bytes):
+        return "int | str | None"
     kind = "int" if isinstance(spec.type, Whole) else "float" if isinstance(spec.type, Number) else "str"
     if spec.multiple or isinstance(spec.type, Classes):
         kind = "str | Sequence[str]"
@@ -94,6 +96,11 @@ _WEIGHT = Parameter(
 _RANDOM = Parameter(
     "random_state", "Any", None, "Accepted and ignored: nothing is drawn at random, the same rows give the same model.",
 )
+_KEEP = (
+    "Keep the newest rows that fit into so many bytes, such as '64M': with algorithm='auto', partial_fit then trains "
+    "the model again from these and the new rows (`vwlite help nights`)."
+)
+_PICKLE = Parameter("pickle_rows", "bool", False, "Keep the rows of keep_rows in pickles and copies, too.")
 _VERBOSE = Parameter("verbose", "bool", False, "Print the progress table of `vwlite train` on standard error.")
 
 
@@ -122,11 +129,11 @@ def parameters(specs: Mapping[str, Spec]) -> list[Parameter]:
     made = [
         Parameter(
             name, type_of(spec), False if spec.type is None else None,
-            _NAMES if name == "names" else spec.text(),
+            {"names": _NAMES, "keep_rows": _KEEP}.get(name) or spec.text(),
         )
         for name, spec in specs.items()
     ]
-    return [*([_WEIGHT] if specs is OF_CLASSIFIER else []), *made, *COLUMNS, _RANDOM, _VERBOSE]
+    return [*([_WEIGHT] if specs is OF_CLASSIFIER else []), *made, *COLUMNS, _PICKLE, _RANDOM, _VERBOSE]
 
 
 def documented(parameters: Iterable[Parameter]) -> str:

@@ -228,10 +228,10 @@ class _Sparse(OfColumns, BaseEstimator):  # type: ignore[misc]
         logs: bool = False, learns: bool = True, schema: Schema | None = None,
     ) -> BatchSource:
         """derives: features will be derived from the columns of a frame. logs: its names are logged. learns: the rows
-        are learned, not predicted; then schema is that of the model, if it is known."""
+        are learned, not predicted. schema: of the rows, if it is not that of the estimator, or of the model."""
         if isinstance(X, Frame):
             assert self._schema is not None
-            schema = self._schema if learns else schema or applied_schema(self._learned.model())
+            schema = schema or (self._schema if learns else applied_schema(self._learned.model()))
             return prepared(X, schema, settings, label=label, importance=importance, derives=derives, logs=logs,
                             spaces=learns)
         names = getattr(self, "feature_names_in_", None)
@@ -279,6 +279,7 @@ class _Sparse(OfColumns, BaseEstimator):  # type: ignore[misc]
             learned, report = learn(rows_of, o, names, columns, of_rows)
             if self._schema is not None:
                 self._schema = Schema.restored(learned.model().columns)  # with n-grams of texts, or without
+        learned.pickles_rows = bool(getattr(self, "pickle_rows", False))  # not in an estimator of 0.2.0
         self._learned, self._sparse_coef = learned, False
         self.n_iter_ = report.passes
         self.report_ = values((r for r in report.results if r.key != "seconds"), labelled=True)
@@ -306,15 +307,22 @@ class _Sparse(OfColumns, BaseEstimator):  # type: ignore[misc]
         with as_python():
             settings = self._learned.settings
             rows, reader = self._rows(X, settings, label, importance), None
-            if self._learned.of_auto is not None and _is_night(self._learned.of_auto, o.typed, o.given, rows.rows):
+            of_auto, has_rows = self._learned.of_auto, self._learned.rows is not None
+            if has_rows or (of_auto is not None and _is_night(of_auto, o.typed, o.given, rows.rows)):
                 model = self._learned.model()
                 known = np.where(label > self._order.size - len(names), np.nan, label) if names else label
                 schema = applied_schema(model) if isinstance(X, Frame) else None
 
-                def reader(learns: bool) -> BatchSource:
-                    return self._rows(X, settings, label if learns else known, importance, learns=learns, schema=schema)
+                def reader(
+                    learns: bool, derives: bool = False, logs: bool = False, columns: dict[str, Any] | None = None
+                ) -> BatchSource:
+                    of_rows = Schema.restored(columns) if columns else None if learns else schema
+                    return self._rows(X, settings, label if learns else known, importance, derives=derives, logs=logs,
+                                      learns=learns, schema=of_rows)
 
             self._learned.update(rows, o, names, reader)
+            if reader is not None and self._schema is not None:
+                self._schema = Schema.restored(self._learned.model().columns)  # with n-grams of texts, or without
         self.n_iter_ = 1
 
     # --- predicting --------------------------------------------------------------------------

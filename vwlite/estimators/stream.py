@@ -2,7 +2,6 @@
 
 import sys
 from array import array
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -11,7 +10,7 @@ import vwlite.runs.options
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.errors import DataError, UsageError
-from vwlite.estimators.learned import MIN_JOURNAL, BatchSource, Fitted, RowSource, batches_of, names_in
+from vwlite.estimators.learned import MIN_JOURNAL, BatchSource, Fitted, RowsAnew, RowSource, batches_of, names_in
 from vwlite.model.file import Model
 from vwlite.model.header import COUNTERS
 from vwlite.model.learners import make_finder
@@ -152,7 +151,7 @@ class FittedStream(Fitted):
         return run
 
     def _update(
-        self, rows: BatchSource, o: TrainOptions, names: list[bytes], reader: Callable[[bool], BatchSource] | None
+        self, rows: BatchSource, o: TrainOptions, names: list[bytes], reader: RowsAnew | None
     ) -> None:
         if o.typed != self._options.typed:
             raise UsageError(CHANGED)

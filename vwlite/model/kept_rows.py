@@ -120,6 +120,20 @@ class KeptRows:
         return self._reader.batch(number)
 
 
+def in_memory(
+    batches: Iterable[Batch], log: Sequence[NameOfLog], classes: Sequence[str], keys: Sequence[str],
+    shape: dict[str, Any], facts: RowFacts,
+) -> KeptRows:
+    """Rows in a temporary file without a name. Arguments as of `RowsFile`."""
+    writer = CacheWriter(None, {"options": shape})
+    for batch in batches:
+        writer.add(batch)
+    writer.take(log)
+    reader = writer.finish(0, classes, keys)
+    reader.check()
+    return KeptRows("", reader, facts)
+
+
 def found_for(model: str, digest: str) -> tuple[KeptRows | None, bool]:
     """The rows of the model in this file, which has this digest; and whether there are some of another model.
 

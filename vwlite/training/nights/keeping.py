@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
@@ -27,6 +27,7 @@ from vwlite.model.kept_rows import (
     beyond,
     check_free,
     found_for,
+    in_memory,
     lines_of,
     settle,
     sizes,
@@ -58,6 +59,16 @@ OF_RUN = ("passes", "derive", "pairs", "class_weight")
 OF_STEPS = ("passes", "checkpoint_every", "save_weights_only", "group", "validate", "derive", "pairs")
 # Of a run inside another one, which writes the files
 NO_FILES: dict[str, Any] = dict.fromkeys(("predictions", "raw_predictions", "cache_file")) | {"cache": False}
+
+
+class _KeptAfter(NamedTuple):
+    """What is kept after a run, as `RowsFile` takes it."""
+
+    facts: RowFacts
+    shape: dict[str, Any]
+    batches: Iterable[Batch]
+    log: Sequence[NameOfLog]
+    classes: Sequence[str]
 
 
 class RowKeeping:
@@ -206,6 +217,17 @@ class RowKeeping:
         """Write the rows for the model with this digest. Returns what gives them their name, once the model has its
         own."""
         assert self.path is not None
+        found = self._kept_after(source, trainer)
+        file = RowsFile(self.path, digest, found.shape, found.facts)
+        file.write(found.batches, found.log, found.classes, source.keys)
+        return file.settle
+
+    def in_memory(self, source: RowSource, trainer: Trainer) -> KeptRows:
+        """The rows for the next run, in a temporary file without a name."""
+        found = self._kept_after(source, trainer)
+        return in_memory(found.batches, found.log, found.classes, source.keys, found.shape, found.facts)
+
+    def _kept_after(self, source: RowSource, trainer: Trainer) -> _KeptAfter:
         new, settings, labels = source.new, trainer.settings, trainer.labels_in_batches
 
         def batches() -> Iterator[Batch]:
@@ -226,11 +248,9 @@ class RowKeeping:
                          self.beyond, self.evidence, self.if_undone)
         shape = {"label_domain": settings.outputs.domain, "derives": source.derives, **settings.outputs.shaping([])}
         log = source.log if not oldest else _in_use(source.log, without_oldest(batches(), oldest))
-        file = RowsFile(self.path, digest, shape, facts)
         names = trainer.job.learner.class_names
         classes = names.first(len(names)) if settings.classes == "auto" and names is not None else []
-        file.write(without_oldest(batches(), oldest), log, classes, source.keys)
-        return file.settle
+        return _KeptAfter(facts, shape, without_oldest(batches(), oldest), log, classes)
 
     def notes(self) -> Iterator[str]:
         """What became of the rows, if it was not so in the last run."""
