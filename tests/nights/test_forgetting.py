@@ -8,7 +8,8 @@ import pytest
 from night_twins import CLASSES, batch, derivatives, minimized, settings_of
 
 from vwlite.model.learners import make_expander
-from vwlite.training.nights import forgetting, newton
+from vwlite.training import newton
+from vwlite.training.nights import forgetting
 from vwlite.training.nights.forgetting import (
     GRID,
     Evidence,

@@ -8,7 +8,8 @@ from night_twins import CLASSES, batch, derivatives, minimized, settings_of
 
 from vwlite.core.solve.rows import Rows
 from vwlite.model.learners import make_expander
-from vwlite.training.nights import new_rows_only, newton, summary
+from vwlite.training import newton
+from vwlite.training.nights import new_rows_only, summary
 from vwlite.training.nights.summary import Summary, is_curved
 
 

@@ -59,15 +59,8 @@ from vwlite.core.solve.rows import Rows
 from vwlite.model.learners import make_expander, make_loss
 from vwlite.records import record
 from vwlite.training.auto.reading import learnable
-from vwlite.training.nights.newton import (
-    FLAT,
-    TINY,
-    Design,
-    aligned,
-    minimized,
-    products_of,
-    targets_of,
-)
+from vwlite.training.newton import FLAT, OF_INTERCEPT, TINY, minimum
+from vwlite.training.nights.design import Design, aligned, products_of, targets_of
 
 Batches = Callable[[], Iterable[Batch]]
 
@@ -81,7 +74,6 @@ FEWEST, FEWEST_RARE = 20, 8
 STRONGER, ERRORS = 3.0, 3.0
 USUAL_CAUTION, BOLD, CALMER, MOST_CAUTION = 3.0, 1.0, 0.5, 12.0
 
-OF_INTERCEPT = 1e-3
 
 
 @record(frozen=True)
@@ -268,7 +260,7 @@ class PastExamples:
         """The weights for importances u of the rows from `first` on, and the scores of these rows. w: the start."""
         penalty, center = strength * self._penalty, np.zeros_like(w)
         penalty[-2:], center[-2:] = self._penalty[-2:], self._start[-2:]
-        return minimized(self._design, self._targets, u, first, w, penalty, center)
+        return minimum(self._design, self._targets, u, penalty, center, w, first)
 
 
 class _NightDesign(Design):

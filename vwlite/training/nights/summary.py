@@ -38,12 +38,12 @@ from vwlite.model.slots import array_of
 from vwlite.model.snapshot import snapshot
 from vwlite.records import record
 from vwlite.training.auto.reading import learnable
-from vwlite.training.nights.newton import FLAT, TINY, Design, aligned, minimized, targets_of
+from vwlite.training.newton import FLAT, OF_INTERCEPT, TINY, minimum
+from vwlite.training.nights.design import Design, aligned, targets_of
 from vwlite.training.trainer import Examples, Job, Listener, PassTrainer, Trainer
 
 PART = 200_000  # rows
 KAPPA, STRENGTH = 2.0, 1.0
-OF_INTERCEPT = 1e-3
 GROWING = ("t", "norm_sum", "weight_sum")  # with the number of rows
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -92,7 +92,7 @@ class Summary:
             h = (v_each * curvatures).sum(axis=0) / len(y)
             r = np.where(G[-1] > 0, self.n * h / np.maximum(G[-1], TINY), r)
         kappa = 1.0 if is_in_unit else KAPPA
-        w, p = minimized(design, targets, v, 0, start, penalty[:, None] + kappa * r * G, start)
+        w, p = minimum(design, targets, v, penalty[:, None] + kappa * r * G, start, start)
         more = design.squares(v_each * targets.at(p, 0)[2], 0) / r
         return self._with(keys, used, w, more, np.append(largest, 1.0), len(y))
 

@@ -1,0 +1,219 @@
+"""The fit of the weights over shards:
+
+    w = argmin of F(w) = sum of v_i l(<w, x_i>, y_i) + 1/2 sum of L_j w_j^2
+
+over the rows of all shards that are learned. It starts from the fit to the sample alone. A round:
+
+    1  shards   g = sum of v l' x, C = sum of v l'' x^2
+    2  driver   u_i = v_i l'' N / n over the sample; c = SHARE sum of u x^2; D = 2 max(0, C - c)
+    3  driver   in each lane, k of LANES times the strength so far:
+                d = -(SHARE X' u X + D + L)^-1 (g + L w), by conjugate gradients with the preconditioner c + D + L
+    4  shards   scores of their rows along each d, and along the last step
+    5  both     in each lane Newton steps in the plane of d and the last step, whose derivatives are sums of numbers
+    6  shards   losses of the rows that are held out, at the end of each lane. Another lane than that of the
+                strength so far is taken if its loss is less by a standard error
+    7           w moves
+
+The matrix is the sample's curvature for what the sample has, and the exact diagonal for what it lacks: twice, as such
+features (a new word, its n-grams) move together. The last step in the plane makes it a conjugate gradient with the
+sample's curvature as preconditioner. All sums over shards are in their order, so the result does not depend on who
+computed them, and on how rows are divided only through the rounding of sums.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from math import isfinite, sqrt
+from typing import Any, Protocol
+
+import numpy as np
+
+from vwlite.records import record
+from vwlite.training.newton import conjugate_gradients, inner
+from vwlite.training.shards.rows import Point, ShardRows
+from vwlite.training.shards.strengths import SPARSE, Penalties, Strength, fitted
+
+LANES = (1.0, 1 / 3, 3.0)
+SHARE = 0.9  # of the sample's curvature: where it has more features than rows, its null space is stepped along too far
+TOGETHER = 2.0  # by which the curvature of what the sample lacks is multiplied
+CLOSE = 1e-3  # of all that conjugate gradients have gained: they end with a step that gains less
+MOST_STEPS, MOST_HALVED = 10, 10  # of a search
+GAIN, ARMIJO = 1e-6, 1e-4  # of a search: the gain of its last step, relative to F; of what a slope promises
+OF_START = 1e-3  # the same for the fit to the sample
+MIXTURES = tuple(i / 10 for i in range(10))
+
+
+Search = Generator[Point, Any, "End"]
+
+
+class Shards(Protocol):
+    """Computes sums over all shards, in their order."""
+
+    def slopes(self, w: Any) -> tuple[Any, Any]:
+        """g and C."""
+
+    def project(self, w: Any, directions: Sequence[Any]) -> None:
+        """Compute the scores p at w, and their changes s_k along directions, for what follows."""
+
+    def sums(self, points: Sequence[Point]) -> Sequence[Any]:
+        """For each point, as of `Projected.sums`."""
+
+    def losses_apart(self, points: Sequence[Point]) -> Any:
+        """As of `Projected.losses_apart`."""
+
+
+@record(frozen=True)
+class Round:
+    """After a round. loss: the mean of the rows that are held out. objective: F at the end of its lane. step: |w - w'|.
+    fell: whether F is less than before."""
+
+    loss: float
+    objective: float
+    strength: float
+    step: float
+    fell: bool
+
+
+class ShardFit:
+    """sample: its rows, with the features of all shards, without those that are held out. total: N, the sum of v of all
+    rows that are learned. held: the same of those that are held out."""
+
+    def __init__(
+        self, shards: Shards, sample: ShardRows, penalties: Penalties, strength: Strength, total: float, held: float,
+        w: Any,
+    ) -> None:
+        self._shards, self._sample, self._penalties, self._strength = shards, sample, penalties, strength
+        self._total, self._held, self._factor = total, held, 1.0
+        self._last: Any = None  # step
+        if strength.power == SPARSE:
+            w, _ = fitted(sample, sample.v, penalties, replace(strength, power=0.0), w, gain=OF_START)
+        self.w, _ = fitted(sample, sample.v, penalties, strength, w, gain=OF_START)
+        self.curvature: Any = None  # C of the last round
+
+    def round(self, lanes: Sequence[float] = LANES) -> Round:
+        """Do a round. If F does not fall, w stays."""
+        w, shards = self.w, self._shards
+        g, self.curvature = shards.slopes(w)
+        factors = [self._factor * lane for lane in lanes]
+        ends = [self._penalties.of(self._strength, w, factor) for factor in factors]
+        steps = [self._direction(g, self.curvature, penalty) for penalty in ends]
+        directions = steps if self._last is None else [*steps, self._last]
+        shards.project(w, directions)
+        planes = [(i,) if self._last is None else (i, len(steps)) for i in range(len(steps))]
+        searches = [
+            search(w, directions, places, penalty) for places, penalty in zip(planes, ends, strict=True)
+        ]
+        found = self._searched(searches)
+        apart = shards.losses_apart([Point(end.at) for end in found])
+        best = chosen(apart)
+        end = found[best]
+        move = sum((a * d for a, d in zip(end.at, directions, strict=True) if a), np.zeros_like(w))
+        fell = end.objective < end.first
+        if fell:
+            self.w, self._last, self._factor = w + move, move, factors[best]
+        return Round(apart[best, 0] / max(self._held, 1e-300), end.objective, self._factor * self._strength.strength,
+                     sqrt(inner(move, move)), fell)
+
+    def _direction(self, g: Any, curvature: Any, penalty: Any) -> Any:
+        """Of a lane: what minimizes the quadratic model of F."""
+        rows = self._sample
+        targets = rows.targets
+        _, _, of_rows = targets.at(rows.scores(self.w), 0)
+        u = SHARE * self._total / rows.v.sum() * rows.v[:, None]
+        own = rows.squares(u * of_rows)
+        lacking = TOGETHER * np.maximum(curvature - own, 0)
+
+        def times(q: Any) -> Any:
+            return rows.gradients(u * targets.along(rows.scores(q))) + (lacking + penalty) * q
+
+        return conjugate_gradients(times, -(g + penalty * self.w), own + lacking + penalty, 0.0, CLOSE)
+
+    def _searched(self, searches: Sequence[Search]) -> "list[End]":
+        """Run the searches of all lanes, which ask for sums at the same time: few messages, no row is read."""
+        ends: list[Any] = [None] * len(searches)
+        waiting = {i: next(one) for i, one in enumerate(searches)}
+        while waiting:
+            found = self._shards.sums([*waiting.values()])
+            for i, sums in zip([*waiting], found, strict=True):
+                try:
+                    waiting[i] = searches[i].send(sums)
+                except StopIteration as e:
+                    ends[i] = e.value
+                    del waiting[i]
+        return ends
+
+    def mixture(self, other: Any) -> tuple[float, float]:
+        """The share u of w in (1 - u) other + u w with the least loss of the rows that are held out: 1 unless another
+        is better by two standard errors. Returns it with its mean loss."""
+        self._shards.project(self.w, [other - self.w])
+        apart = self._shards.losses_apart([Point((1 - u,)) for u in (1.0, *MIXTURES)])
+        best = chosen(apart, errors=2.0)
+        u = (1.0, *MIXTURES)[best]
+        if u < 1:
+            self.w = other + u * (self.w - other)
+        return u, apart[best, 0] / max(self._held, 1e-300)
+
+
+@record(frozen=True)
+class End:
+    """Of a search: the point, F there, and F where it began."""
+
+    at: tuple[float, ...]
+    objective: float
+    first: float
+
+
+def search(w: Any, directions: Sequence[Any], places: tuple[int, ...], penalty: Any) -> Search:
+    """Newton steps in the plane of some directions, with halving, to a gain of GAIN (1 + |F|). A generator: it yields
+    points, gets the sums there, and returns its `End`."""
+    own = [directions[k] for k in places]
+    products = [[inner(penalty, s * t) for t in own] for s in own]
+    start, slopes = inner(penalty, w * w), [inner(penalty, w * s) for s in own]
+    n = len(places)
+
+    def point(a: Any) -> Point:
+        at = [0.0] * len(directions)
+        for k, x in zip(places, a, strict=True):
+            at[k] = float(x)
+        return Point(tuple(at), places)
+
+    def with_prior(a: Any, sums: Any) -> tuple[float, Any, Any]:
+        matrix, b = np.array(products), np.array(slopes)
+        moved = (matrix * a).sum(axis=1)
+        value = sums[0] + (start + 2 * (b * a).sum() + (moved * a).sum()) / 2
+        return float(value), sums[1 : 1 + n] + b + moved, sums[1 + n :].reshape(n, n) + matrix
+
+    a = np.zeros(n)
+    value, g, h = with_prior(a, (yield point(a)))
+    first = value
+    for _ in range(MOST_STEPS):
+        step, part = -solved(h, g), 1.0
+        slope = float((g * step).sum())
+        if not slope < 0:
+            break
+        for _ in range(MOST_HALVED):
+            after = with_prior(a + part * step, (yield point(a + part * step)))
+            if isfinite(after[0]) and after[0] <= value + ARMIJO * part * slope:
+                break
+            part /= 2
+        else:
+            break
+        gain, a, (value, g, h) = value - after[0], a + part * step, after
+        if gain < GAIN * (1 + abs(value)):
+            break
+    return End(point(a).at, value, first)
+
+
+def solved(h: Any, g: Any) -> Any:
+    """h^-1 g of one or two numbers; if they are nearly dependent, along the first alone."""
+    if len(g) == 2:
+        determinant = h[0, 0] * h[1, 1] - h[0, 1] * h[1, 0]
+        if determinant > 1e-12 * h[0, 0] * h[1, 1]:
+            return np.array([h[1, 1] * g[0] - h[0, 1] * g[1], h[0, 0] * g[1] - h[1, 0] * g[0]]) / determinant
+    return np.array([g[0] / h[0, 0] if h[0, 0] > 0 else 0.0, *[0.0] * (len(g) - 1)])
+
+
+def chosen(apart: Any, errors: float = 1.0) -> int:
+    """The lane with the least loss, of the first one and those that are better by so many standard errors of the
+    difference."""
+    able = [0, *(i for i in range(1, len(apart)) if -apart[i, 1] > errors * sqrt(apart[i, 2]))]
+    return min(able, key=lambda i: apart[i, 0])
