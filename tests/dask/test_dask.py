@@ -64,15 +64,6 @@ def shards(tmp_path, monkeypatch):
     return "a*.vw*"
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    """A scheduler and two workers, all processes of their own, for the tests that kill none of them."""
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0, silence_logs=50
-    ) as found:
-        yield found
-
-
 def digest(path):
     return hashlib.blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()
 

@@ -1,5 +1,6 @@
 """The fit over shards: its rounds beside an eager twin, and what must hold for any data."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -199,7 +200,7 @@ def test_many_rounds_reach_the_optimum(loss):
     sizes = []
     for _ in range(31):
         g, _ = run._shards.slopes(run.w)
-        sizes.append(np.abs(g + run._penalties.of(run._strength, run.w) * run.w).max())
+        sizes.append(np.abs(g + run._penalties.of(run.strength, run.w) * run.w).max())
         run.round((1.0,))
     assert sizes[-1] < 1e-6 * sizes[0]
 
@@ -252,12 +253,24 @@ def test_labels_in_another_unit_give_the_same_fit(monkeypatch):
 
 def test_a_mixture_is_taken_only_if_it_is_better_by_two_standard_errors():
     run = Case("logistic").fit()
-    run.round()
+    first, bad = run.w, -run.w
+    found = run.round(others=[bad])
     w = run.w.copy()
-    assert run.mixture(-w)[0] == 1.0 and (run.w == w).all()
-    run.w = -w
-    share, loss = run.mixture(w)
-    assert share == 0.0 and (run.w == w).all() and loss < np.log(2)
+    assert run.mix(bad) == (1.0, pytest.approx(found.loss)) and (run.w == w).all() and found.others[0] > found.loss
+    run = Case("logistic").fit()
+    run.w = bad
+    run.round(others=[np.zeros_like(bad), w])
+    run.w, end = bad, run._end
+    run._end = tuple(0.0 for _ in end)
+    assert run.mix(w) == (0.0, pytest.approx(found.loss)) and np.abs(run.w - w).max() < 1e-12 and (first == -bad).all()
+
+
+def test_what_a_search_needs_can_be_sent():
+    x, y, v = drawn("quantiles")
+    rows = rows_of("quantiles", x, y, v)
+    found = rows.projected(np.ones((x.shape[1] + 1, 2)), [np.ones((x.shape[1] + 1, 2))])
+    point = Point((0.5,), (0,))
+    assert (pickle.loads(pickle.dumps(found)).sums([point])[0] == found.sums([point])[0]).all()
 
 
 def test_a_lane_is_taken_if_it_is_better_by_an_error():

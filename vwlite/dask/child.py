@@ -20,6 +20,7 @@ from vwlite.input import sources
 if TYPE_CHECKING:
     from vwlite.solving.rounds.shards import ShardSums
 
+ASKED = "asked"
 PROGRAM = (sys.executable, "-c", "from vwlite.dask import child; child.main()")
 TASK, START, MODEL, HELD, PREDICTIONS, WEIGHTS = "task", "start", "model", "held", "predictions", "feature-weights"
 
@@ -95,3 +96,28 @@ def sums(task: Task) -> "ShardSums":
         sums, slopes, second = shard_of(examples, model.settings).sums(weights, intercept)
         keys = None if model.solved["passes"] else array("I", examples.rows.keys)  # from the second round on, known
         return ShardSums(keys=keys, sums=sums, slopes=slopes, second=second, **facts_of(examples))
+
+
+def draw(task: Task) -> Any:
+    """The rows of the shard that may be in the sample, and what else is known of it (a `Draw`)."""
+    from vwlite.runs.plan import planned
+    from vwlite.runs.run import BadLines
+    from vwlite.training.shards.drawing import Drawing
+
+    o = task.options
+    with ExitStack() as stack:
+        bad = BadLines(stack, **o.of_bad_lines)
+        return Drawing(planned(o), o.typed, o.given, bad, grouped=o.group is not None).read(lambda: False)
+
+
+def answer(task: Task) -> Any:
+    """What ASKED asks of the rows of the shard, with the features of the model START."""
+    from vwlite.model import read_model
+    from vwlite.runs.plan import planned
+    from vwlite.training.shards.reading import ModelRows
+
+    o = task.options
+    with open(ASKED, "rb") as file:
+        asked, held = pickle.load(file)
+    model = read_model(START)
+    return asked.answer(ModelRows(planned(o), o.of_bad_lines, model, lambda: False), model, held)

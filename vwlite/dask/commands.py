@@ -26,7 +26,7 @@ from vwlite.runs.options import (
 )
 
 CLUSTER = "Cluster"
-HOLDOUT_PERIOD = 50
+HOLDOUT_PERIOD, PERIOD = 50, 20
 BLOCK_SIZE = 256 << 20
 _Options = TypeVar("_Options", bound=InputOptions)
 
@@ -81,7 +81,7 @@ class ClusterOptions(InputOptions):
 
 
 _CHANGED = {
-    "algorithm": replace(SPECS["algorithm"], shown="gd", help="The update rule; see `vwlite algorithms`."),
+    "algorithm": replace(SPECS["algorithm"], help="The update rule; see `vwlite algorithms`."),
     "loss": replace(SPECS["loss"], help="The loss function to minimize."),
 }
 _LEARNING = (
@@ -109,7 +109,10 @@ not to.
 )
 @record(frozen=True)
 class DaskTrainOptions(ClusterOptions):
-    """Train on all files of URL, in rounds: one model for each shard, then their best merge.
+    """Train on all files of URL, in rounds of sums over shards.
+
+    Without options, features and rates are those of `vwlite train` on a sample of 40,000 rows, and weights are fitted
+    to all rows. With --algorithm NAME, each round trains a model on each shard and merges them.
 
     URL are files, patterns such as 'logs/*.vw.gz', or URLs that fsspec supports (s3://, gs://, hdfs://). Other options
     are those of `vwlite train`. The model does not depend on the number of workers.
@@ -126,13 +129,19 @@ class DaskTrainOptions(ClusterOptions):
     )
     initial: str | None = option_of(TrainOptions, "initial")
     names: int | None = option_of(TrainOptions, "names")
+    validate: str | None = option_of(TrainOptions, "validate", group=CLUSTER, excludes={}, check=None)
+    group: str | None = option_of(TrainOptions, "group", group=CLUSTER, excludes={}, check=None)
+    derive: str = option_of(TrainOptions, "derive", group=CLUSTER, excludes={}, check=None)
+    pairs: int | None = option_of(TrainOptions, "pairs", group=CLUSTER, excludes={}, check=None)
     rounds: int | None = option(
-        None, "--rounds", group=CLUSTER, type=Whole(1, 10_000), metavar="R", shown="1; --exact: no limit",
-        help="Number of rounds. In each, all shards are learned, starting from the last merge, and merged.",
+        None, "--rounds", group=CLUSTER, type=Whole(1, 10_000), metavar="R",
+        shown="3; of a named algorithm: 1; --exact: no limit",
+        help="Number of rounds. In each, sums over all shards are computed, or models of all shards are merged.",
     )
     holdout_period: int | None = option(
         HOLDOUT_PERIOD, "--holdout-period", group=CLUSTER, type=Whole(2), metavar="K",
-        help="Hold out every Kth line of each shard, to compare merges.",
+        shown=f"{PERIOD}; of a named algorithm: {HOLDOUT_PERIOD}",
+        help="Hold out one row in K, to compare strengths or merges.",
     )
     exact: bool = option(
         False, "--exact", group=CLUSTER,

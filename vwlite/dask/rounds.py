@@ -17,7 +17,10 @@ OTHERS = ("threads", "given", "holdout_period")  # may differ, or are compared b
 
 
 class DaskRounds:
-    """A run in rounds over shards that workers read. Call `prepare`, then `all`."""
+    """A run in rounds over shards that workers read. Call `prepare`, then `all`. files: what is to be learned here, in
+    place of rounds."""
+
+    files: tuple[str, ...] = ()
 
     def __init__(
         self, o: DaskTrainOptions, listing: Listing, job: ShardJob, cluster: Cluster, file: AtomicFile
@@ -33,6 +36,10 @@ class DaskRounds:
             "options": [o.rule, {name: x for name, x in vars(job.options).items() if name not in OTHERS}],
             "--block-size": o.block_size,
         }
+
+    def stop(self) -> None:
+        """End as soon as possible. Called from the thread of the signals."""
+        self.cluster.stop()
 
     def last_state(self) -> FinishedRounds | None:
         """With --resume, what the last round has left."""

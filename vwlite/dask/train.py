@@ -6,7 +6,8 @@ model do not, either, whichever worker ran a task, and however often.
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
@@ -15,17 +16,28 @@ from typing import Any
 import numpy as np
 
 from vwlite.algorithms.settings import Settings
-from vwlite.algorithms.table import algorithm_of
+from vwlite.algorithms.table import AUTO, algorithm_of
 from vwlite.dask import ranges
 from vwlite.dask.child import HELD, MODEL, WEIGHTS
 from vwlite.dask.cluster import Cluster, Interrupted
 from vwlite.dask.commands import DaskTrainOptions
+from vwlite.dask.default import DefaultRounds
 from vwlite.dask.exact import ExactRounds, settings_of
-from vwlite.dask.parts import listed
+from vwlite.dask.parts import FilePart, content, listed
 from vwlite.dask.rounds import DaskRounds, digest
 from vwlite.dask.state import remove_state
 from vwlite.dask.tables import with_roles
-from vwlite.dask.work import Question, ShardJob, ShardResult, evaluate, joined_scores, learn, model_of, same
+from vwlite.dask.work import (
+    Question,
+    ShardJob,
+    ShardResult,
+    evaluate,
+    joined_scores,
+    learn,
+    model_of,
+    own_folder,
+    same,
+)
 from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.merging.holdout import Candidate, HoldoutScores, VectorOf
 from vwlite.merging.merge import FEW
@@ -35,12 +47,15 @@ from vwlite.model import Model, read_model
 from vwlite.model.file import to_bytes
 from vwlite.model.read import map_model
 from vwlite.model.slots import array_of
+from vwlite.output.atomic import AtomicFile
 from vwlite.output.progress import LiveLine, format_number
 from vwlite.output.results import Result, summary, values
+from vwlite.runs.counted import FEWEST
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import InputOptions, TrainOptions
 from vwlite.runs.resolve import resolve
 from vwlite.runs.run import say
+from vwlite.training.train import trained
 
 # More shards or larger models than these are merged on the workers, in ranges of this many keys of all shards.
 MANY_SHARDS, MANY_KEYS, RANGE_KEYS, MOST_RANGES = 100, 1_000_000, 8_000_000, 64
@@ -55,20 +70,30 @@ def train(o: DaskTrainOptions) -> int:
     o.check()
     assert o.model is not None
     start = read_model(o.initial, uncalibrated=True) if o.initial else None
-    settings = settings_of(o, start) if o.exact else _merged_settings(o.typed, start, o.initial)
+    settings = settings_of(o, start) if o.exact else _settings(o.typed, start, o.initial, o.given)
+    is_default = settings.algorithm == AUTO.name
     with RunFrame("dask train", o) as frame:
-        file = frame.file(o.model)
+        of_model = frame.enter_context(ExitStack())
+        file = of_model.enter_context(AtomicFile(o.model))
         listing = listed(o.data, o.block_size)
-        job = with_roles(_job(o), o, listing.parts, start.columns if start else {})
+        job = with_roles(_job(o, is_default=is_default), o, listing.parts, start.columns if start else {})
         cluster = Cluster(o.scheduler, o.retries)
-        frame.stop_with(cluster.stop)
-        run = (ExactRounds if o.exact else MergedRounds)(o, listing, job, cluster, file)
+        kind = ExactRounds if o.exact else DefaultRounds if is_default else MergedRounds
+        run = kind(o, listing, job, cluster, file)
+        frame.stop_with(run.stop)
         run.prepare(settings, start)
         try:
             frame.enter_context(cluster)
             run.all()
         except Interrupted:
             return frame.code(run.kept())
+        if run.files:
+            of_model.close()
+            data = local_copies(run.files, Path(frame.enter_context(own_folder())))
+            frame.options = o.of_shards(TrainOptions, data=data, quiet=o.quiet, holdout_period=None)
+            learning, trainer = trained(frame.options, frame)
+            learning.finish(frame, trainer)
+            return frame.code(learning.kept(trainer))
         results, notes = run.results(), run.notes()
         frame.show(summary(results), notes)
         names = (
@@ -85,26 +110,53 @@ def train(o: DaskTrainOptions) -> int:
     return 0
 
 
-def _merged_settings(typed: dict[str, Any], start: Model | None, path: str | None) -> Settings:
-    """Those of a run of merges. UsageError for what cannot be learned or merged."""
-    settings = resolve(typed, start.settings if start else None, path, usual="gd").settings
-    settings.outputs.check_one("vwlite dask train")
-    settings.outputs.transform.refuse("vwlite dask train")
+def _settings(typed: dict[str, Any], start: Model | None, path: str | None, given: Collection[str]) -> Settings:
+    """Those of the default, or of a run of merges. UsageError for what cannot be learned or merged."""
+    base = start.settings if start else None
+    counted = {"oaa": FEWEST} if typed.get("classes") == "auto" and base is None else {}  # classes of the sample
+    settings = resolve(counted | typed, base, path, given=given).settings
+    if settings.algorithm != AUTO.name:
+        settings = resolve(typed, base, path, given=given).settings
     if settings.normalize == "center":
         raise UsageError("--normalize center needs the means of all data: use vwlite train, or --normalize l2 or log")
+    of_merges = ("rule", "state")
+    unused = of_merges if settings.algorithm == AUTO.name else ("validate", "group", "derive", "pairs")
+    for name in unused:
+        if name in given:
+            needs = "an algorithm whose models are merged: add --algorithm" if unused is of_merges else "the default"
+            raise UsageError(f"--{name} needs {needs}")
+    if settings.algorithm == AUTO.name:
+        return settings
+    settings.outputs.check_one("vwlite dask train")
+    settings.outputs.transform.refuse("vwlite dask train")
     if refusal := algorithm_of(settings.algorithm).merging.refusal:
         raise UsageError(f"models of {settings.algorithm} cannot be merged: {refusal}")
     return settings
 
 
-def _job(o: DaskTrainOptions) -> ShardJob:
+def _job(o: DaskTrainOptions, *, is_default: bool) -> ShardJob:
     if o.exact:
         return ShardJob(o.of_shards(InputOptions))
+    if is_default:
+        return ShardJob(o.of_shards(TrainOptions, model=None, holdout_period=None, given=o.given & {"group"}))
     path = o.typed.get("feature_weights")
     typed = o.typed | ({"feature_weights": WEIGHTS} if path else {})
     files = {"model": MODEL, "holdout_to": HELD, "initial": None}
     options = o.of_shards(TrainOptions, typed=typed, **files, allow_empty=True, given=frozenset({"holdout_to"}))
     return ShardJob(options, content_of(path) if path else b"")
+
+
+def local_copies(urls: Sequence[str], folder: Path) -> tuple[str, ...]:
+    """Files of this machine as they are, and copies of others."""
+    found = []
+    for number, url in enumerate(urls):
+        part = FilePart(url)
+        if not part.is_local:
+            path = folder / str(number) / url.rpartition("/")[2]
+            path.parent.mkdir()
+            path.write_bytes(b"".join(content(part)))
+        found.append(url if part.is_local else str(path))
+    return tuple(found)
 
 
 def _by_ranges(s: Settings) -> bool:

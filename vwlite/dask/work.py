@@ -19,7 +19,7 @@ import numpy as np
 
 from vwlite.algorithms.settings import Settings
 from vwlite.dask import child
-from vwlite.dask.child import HELD, MODEL, PREDICTIONS, PROGRAM, START, TASK, WEIGHTS, Task
+from vwlite.dask.child import ASKED, HELD, MODEL, PREDICTIONS, PROGRAM, START, TASK, WEIGHTS, Task
 from vwlite.dask.parts import CHUNK, FilePart, content, file_system, first_line, naming_errors
 from vwlite.errors import VwliteError, Where, WriteError
 from vwlite.input.formats import DELIMITED, by_name
@@ -28,6 +28,7 @@ from vwlite.model.slots import Array, array_of
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.options import InputOptions
 from vwlite.solving.rounds.shards import ShardSums
+from vwlite.training.shards.drawing import is_held
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,60 @@ def sums(part: FilePart, model: bytes, job: ShardJob) -> ShardSums | Failed:
         found.name = part.name
         return found
     return task.failed
+
+
+# --- the default on shards: what is read is a draw, or answers to what is asked --------------------------
+
+
+def draw(part: FilePart, job: ShardJob) -> Any:
+    """The `Draw` of a shard, or Failed."""
+    with _task() as task:
+        return task.run(part, job, child.draw)
+    return task.failed
+
+
+def drawn_facts(drawn: Any, period: int) -> Any:
+    """What the driver needs of a draw: its digest, rows, bytes and importance, and how many rows would be held out by
+    content and by place."""
+    if isinstance(drawn, Failed):
+        return drawn
+    held = tuple(int(is_held(drawn.numbers, period, by).sum()) for by in (0, 1)) if period else (0, 0)
+    return drawn.digest, len(drawn), drawn.size, drawn.weight, held
+
+
+def drawn_rows(drawn: Any, most: int) -> Any:
+    """The rows of a draw with the least numbers, those of each class, and what is before them in a file."""
+    if isinstance(drawn, Failed):
+        return drawn
+    return drawn.rows[:most], drawn.of_classes, drawn.format, drawn.header
+
+
+def held_lines(drawn: Any, period: int, by: int) -> Any:
+    """The numbers of the lines of a shard that are held out."""
+    if isinstance(drawn, Failed) or not period:
+        return drawn if isinstance(drawn, Failed) else np.zeros(0, np.uint32)
+    return drawn.lines[is_held(drawn.numbers, period, by)]
+
+
+def answer(part: FilePart, model: bytes, job: ShardJob, asked: Any, held: Any) -> Any:
+    """What a shard answers, or Failed."""
+    if isinstance(held, Failed):
+        return held
+    with _task() as task:
+        task.written(START, model)
+        task.written(ASKED, pickle.dumps((asked, held)))
+        return task.run(part, job, child.answer)
+    return task.failed
+
+
+def is_done(answered: Any) -> Any:
+    """True, or how a task has failed whose result stays on its worker."""
+    return answered if isinstance(answered, Failed) else True
+
+
+def called(projected: Any, method: str, *arguments: Any) -> Any:
+    """The result of a method of a `Projected`."""
+    return projected if isinstance(projected, Failed) else getattr(projected, method)(*arguments)
 
 
 def predict(part: FilePart, model: bytes, job: ShardJob, output: str) -> int | Failed:

@@ -85,6 +85,10 @@ class Numbers(Targets):
     def along(self, s: Any) -> Any:
         return self._curvatures * s
 
+    def residuals(self, p: Any) -> Any:
+        """y - p"""
+        return self._y - self._initial - p[:, 0]
+
     def clipped(self, p: Any) -> Any:
         most = FARTHEST if isinstance(self._loss, Logistic) else self._loss.largest_p
         return np.clip(p, max(-most, self._loss.least_p), most)

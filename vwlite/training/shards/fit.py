@@ -28,7 +28,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from vwlite.records import record
-from vwlite.training.newton import conjugate_gradients, inner
+from vwlite.training.newton import TINY, conjugate_gradients, inner
 from vwlite.training.shards.rows import Point, ShardRows
 from vwlite.training.shards.strengths import SPARSE, Penalties, Strength, fitted
 
@@ -60,17 +60,21 @@ class Shards(Protocol):
     def losses_apart(self, points: Sequence[Point]) -> Any:
         """As of `Projected.losses_apart`."""
 
+    def smearing(self, point: Point, deviation: float) -> Any:
+        """As of `Projected.smearing`."""
+
 
 @record(frozen=True)
 class Round:
     """After a round. loss: the mean of the rows that are held out. objective: F at the end of its lane. step: |w - w'|.
-    fell: whether F is less than before."""
+    fell: whether F is less than before. others: the losses of other weights."""
 
     loss: float
     objective: float
     strength: float
     step: float
     fell: bool
+    others: tuple[float, ...] = ()
 
 
 class ShardFit:
@@ -79,39 +83,68 @@ class ShardFit:
 
     def __init__(
         self, shards: Shards, sample: ShardRows, penalties: Penalties, strength: Strength, total: float, held: float,
-        w: Any,
+        w: Any, *, is_start: bool = False,
     ) -> None:
-        self._shards, self._sample, self._penalties, self._strength = shards, sample, penalties, strength
-        self._total, self._held, self._factor = total, held, 1.0
-        self._last: Any = None  # step
+        """w: where the fit to the sample begins; is_start: where the rounds do, in its place."""
+        self._shards, self._sample, self._penalties, self.strength = shards, sample, penalties, strength
+        self._total, self._held, self.factor = total, held, 1.0
+        self.last: Any = None  # step
+        self._end: tuple[float, ...] = ()  # of the last round, along its directions
+        self.curvature: Any = None  # C of the last round
+        self.w = w
+        if is_start:
+            return
         if strength.power == SPARSE:
             w, _ = fitted(sample, sample.v, penalties, replace(strength, power=0.0), w, gain=OF_START)
         self.w, _ = fitted(sample, sample.v, penalties, strength, w, gain=OF_START)
-        self.curvature: Any = None  # C of the last round
 
-    def round(self, lanes: Sequence[float] = LANES) -> Round:
-        """Do a round. If F does not fall, w stays."""
+    def round(self, lanes: Sequence[float] = LANES, others: Sequence[Any] = ()) -> Round:
+        """Do a round. If F does not fall, w stays. others: weights whose loss of the rows that are held out is asked
+        for, and of which `mix` takes the last."""
         w, shards = self.w, self._shards
         g, self.curvature = shards.slopes(w)
-        factors = [self._factor * lane for lane in lanes]
-        ends = [self._penalties.of(self._strength, w, factor) for factor in factors]
+        factors = [self.factor * lane for lane in lanes]
+        ends = [self._penalties.of(self.strength, w, factor) for factor in factors]
         steps = [self._direction(g, self.curvature, penalty) for penalty in ends]
-        directions = steps if self._last is None else [*steps, self._last]
+        plane = [] if self.last is None else [self.last]
+        directions = [*steps, *plane, *(other - w for other in others)]
         shards.project(w, directions)
-        planes = [(i,) if self._last is None else (i, len(steps)) for i in range(len(steps))]
-        searches = [
-            search(w, directions, places, penalty) for places, penalty in zip(planes, ends, strict=True)
-        ]
+        last = tuple(range(len(steps), len(steps) + len(plane)))
+        searches = [search(w, directions, (i, *last), penalty) for i, penalty in enumerate(ends)]
         found = self._searched(searches)
-        apart = shards.losses_apart([Point(end.at) for end in found])
-        best = chosen(apart)
-        end = found[best]
-        move = sum((a * d for a, d in zip(end.at, directions, strict=True) if a), np.zeros_like(w))
-        fell = end.objective < end.first
+        unit = np.eye(len(directions))
+        points = [end.at for end in found] + [tuple(row) for row in unit[len(directions) - len(others) :].tolist()]
+        apart = shards.losses_apart([Point(at) for at in points])
+        best = chosen(apart[: len(lanes)])
+        end, move, fell = found[best], np.zeros_like(w), found[best].objective < found[best].first
+        self._end = tuple(0.0 for _ in directions)
         if fell:
-            self.w, self._last, self._factor = w + move, move, factors[best]
-        return Round(apart[best, 0] / max(self._held, 1e-300), end.objective, self._factor * self._strength.strength,
-                     sqrt(inner(move, move)), fell)
+            move = sum((a * d for a, d in zip(end.at, directions, strict=True) if a), move)
+            self.w, self.last, self.factor, self._end = w + move, move, factors[best], end.at
+        losses = (apart[:, 0] / max(self._held, TINY)).tolist()
+        return Round(losses[best], end.objective, self.factor * self.strength.strength, sqrt(inner(move, move)), fell,
+                     tuple(losses[len(lanes) :]))
+
+    def go_on(self, last: Any, factor: float) -> None:
+        """Continue after a round of another process: with its step, if it made one, and the factor of its lane."""
+        self.last, self.factor = last, factor
+
+    def mix(self, other: Any) -> tuple[float, float]:
+        """Replace w by (1 - u) other + u w, with the u of MIXTURES that is best for rows that are held out, if
+        it is better than w by two standard errors. Returns u and the loss. other: the last of `others`."""
+        shares, to_other = (1.0, *MIXTURES), len(self._end) - 1
+        points = [Point((*(u * a for a in self._end[:to_other]), 1 - u)) for u in shares]
+        apart = self._shards.losses_apart(points)
+        best = chosen(apart, errors=2.0)
+        u = shares[best]
+        self._end = points[best].at
+        if u < 1:
+            self.w = other + u * (self.w - other)
+        return u, float(apart[best, 0]) / max(self._held, TINY)
+
+    def smearing(self, deviation: float) -> Any:
+        """As of `Projected.smearing`, at the end of the last round."""
+        return self._shards.smearing(Point(self._end), deviation)
 
     def _direction(self, g: Any, curvature: Any, penalty: Any) -> Any:
         """Of a lane: what minimizes the quadratic model of F."""
@@ -140,17 +173,6 @@ class ShardFit:
                     ends[i] = e.value
                     del waiting[i]
         return ends
-
-    def mixture(self, other: Any) -> tuple[float, float]:
-        """The share u of w in (1 - u) other + u w with the least loss of the rows that are held out: 1 unless another
-        is better by two standard errors. Returns it with its mean loss."""
-        self._shards.project(self.w, [other - self.w])
-        apart = self._shards.losses_apart([Point((1 - u,)) for u in (1.0, *MIXTURES)])
-        best = chosen(apart, errors=2.0)
-        u = (1.0, *MIXTURES)[best]
-        if u < 1:
-            self.w = other + u * (self.w - other)
-        return u, apart[best, 0] / max(self._held, 1e-300)
 
 
 @record(frozen=True)

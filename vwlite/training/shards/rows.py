@@ -4,8 +4,9 @@ Labels and scores are in the unit of the sample's labels, z = (y - mean) / devia
 of weights are [features + 1, scores], with the intercept at the end; v are importances, 0 of rows that are held out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -82,23 +83,33 @@ class ShardRows:
     which `widen` was told."""
 
     _places: Any = None  # of its features among all
+    _lacking: Any = None  # those that are not among them
 
     def __init__(self, rows: Rows, settings: Settings, unit: Unit, held: Any) -> None:
         self._products, self.keys = Products(rows), np.array(rows.keys)
         v, self._has_intercept = np.array(rows.importance), settings.constant
         self.v, self.held = np.where(held, 0.0, v), np.where(held, v, 0.0)
-        self.targets = targets_of(settings, unit, np.array(rows.labels), np.array(rows.initial))
+        settings = replace(settings, derived=None)
+        self._make_targets = partial(targets_of, settings, unit, np.array(rows.labels), np.array(rows.initial))
+        self.targets = self._make_targets()
 
     def __len__(self) -> int:
         return len(self.v)
 
-    def widen(self, keys: Any) -> None:
-        """From now on weights are of these features, which are ascending, and among which its own are."""
+    def widen(self, keys: Any, *, may_lack: bool = False) -> None:
+        """From now on weights are of these features, which are ascending, and among which its own are; with `may_lack`,
+        those that are not have the weight 0."""
         self._places, self.features = np.append(np.searchsorted(keys, self.keys), len(keys)), len(keys)
+        if may_lack:
+            at = np.minimum(self._places[:-1], max(len(keys) - 1, 0))
+            self._lacking = np.append(keys[at] != self.keys, False)
+            self._places[:-1] = at
 
     def scores(self, w: Any, first: int = 0) -> Any:
         """p_ik = <x_i, w_k>"""
         own = w if self._places is None else w[self._places]
+        if self._lacking is not None:
+            own[self._lacking] = 0.0
         p = np.zeros((len(self) - first, w.shape[1]))
         self._products.scores(np.ascontiguousarray(own[:-1]), p, first)
         return p + own[-1]
@@ -129,14 +140,16 @@ class ShardRows:
         return self.gradients(v * slopes), self.squares(v * curvatures)
 
     def projected(self, w: Any, directions: Sequence[Any]) -> "Projected":
-        return Projected(self.targets, self.v, self.held, self.scores(w), [self.scores(d) for d in directions])
+        along = [self.scores(d) for d in directions]
+        return Projected(self._make_targets, self.v, self.held, self.scores(w), along)
 
 
-@record
+@record(frozen=True)
 class Projected:
-    """The scores p of the rows of a shard, and their changes along directions: what a search needs of it."""
+    """The scores p of the rows of a shard, and their changes along directions: what a search needs of it. It can be
+    pickled."""
 
-    targets: Targets
+    make_targets: Callable[[], Targets]
     v: Any
     held: Any
     p: Any
@@ -154,10 +167,10 @@ class Projected:
         return [self._sums(point) for point in points]
 
     def _sums(self, point: Point) -> Any:
-        values, slopes, _ = self.targets.at(self._at(point), 0)
-        v = self.v[:, None]
+        targets, v = self.make_targets(), self.v[:, None]
+        values, slopes, _ = targets.at(self._at(point), 0)
         g, along = v * slopes, [self.along[k] for k in point.places]
-        curved = [v * self.targets.along(s) for s in along]
+        curved = [v * targets.along(s) for s in along]
         first = [inner(g, s) for s in along]
         second = [inner(h, s) for h in curved for s in along]
         return np.array([dot(self.v, values), *first, *second])
@@ -165,13 +178,20 @@ class Projected:
     def losses_apart(self, points: Sequence[Point]) -> Any:
         """Of the rows that are held out, for each point: the sum of losses, of their differences to those of the first
         point, and of the squares of these."""
-        found, first = [], None
+        found, first, targets = [], None, self.make_targets()
         for point in points:
-            values, _, _ = self.targets.at(self.targets.clipped(self._at(point)), 0)
+            values, _, _ = targets.at(targets.clipped(self._at(point)), 0)
             first = values if first is None else first
             d = values - first
             found.append([dot(self.held, values), dot(self.held, d), dot(self.held, d * d)])
         return np.array(found)
+
+    def smearing(self, point: Point, deviation: float) -> Any:
+        """Of the rows that are held out: the sum of exp(label - prediction) of labels that are logarithms, and that of
+        importances."""
+        targets = self.make_targets()
+        assert isinstance(targets, Numbers)
+        return np.array([dot(self.held, np.exp(deviation * targets.residuals(self._at(point)))), self.held.sum()])
 
 
 class Together:
@@ -194,6 +214,9 @@ class Together:
 
     def losses_apart(self, points: Sequence[Point]) -> Any:
         return total([one.losses_apart(points) for one in self._projected])
+
+    def smearing(self, point: Point, deviation: float) -> Any:
+        return total([one.smearing(point, deviation) for one in self._projected])
 
 
 def total(parts: Sequence[Any]) -> Any:

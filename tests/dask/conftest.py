@@ -1,0 +1,13 @@
+"""A cluster of Dask for tests that kill none of its workers."""
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """A scheduler and two workers, all processes of their own."""
+    distributed = pytest.importorskip("distributed", reason="the front on Dask is an extra")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0, silence_logs=50
+    ) as found:
+        yield found

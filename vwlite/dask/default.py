@@ -1,0 +1,367 @@
+"""`vwlite dask train` without options: the default on many machines.
+
+A sample of rows is drawn over all shards, and the default of `vwlite train` on it finds the features, the normalization
+and the loss. Then workers send exact sums over their shards, of which rounds of `vwlite.training.shards.fit` make the
+weights. If all rows fit into the sample, its default is the model.
+"""
+
+import io
+import json
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vwlite.algorithms.losses import called
+from vwlite.algorithms.settings import Settings
+from vwlite.dask.child import MODEL
+from vwlite.dask.cluster import Interrupted
+from vwlite.dask.commands import PERIOD
+from vwlite.dask.rounds import DaskRounds, digest
+from vwlite.dask.state import damaged, remove_state
+from vwlite.dask.sums import ShardsOnWorkers
+from vwlite.dask.work import draw, drawn_facts, drawn_rows, held_lines, own_folder
+from vwlite.errors import DataError, UsageError
+from vwlite.input.formats import FORMATS
+from vwlite.model import Model
+from vwlite.model.file import to_bytes
+from vwlite.model.header import SMEARING
+from vwlite.model.read import read_model
+from vwlite.output.progress import LiveLine, format_number
+from vwlite.output.results import Result
+from vwlite.runs.counted import with_counted_classes
+from vwlite.runs.options import InputOptions, TrainOptions
+from vwlite.runs.plan import planned
+from vwlite.runs.run import BadLines, say
+from vwlite.training.auto.model import INTERCEPT
+from vwlite.training.dates import with_times
+from vwlite.training.fit import FitProgress
+from vwlite.training.newton import OF_INTERCEPT
+from vwlite.training.shards.drawing import MOST_BYTES, MOST_ROWS, OF_CLASS, Row, is_held, mixed, within
+from vwlite.training.shards.fit import ShardFit
+from vwlite.training.shards.reading import ModelRows
+from vwlite.training.shards.rows import ShardRows, Unit
+from vwlite.training.shards.strengths import FOLDS, Penalties, Strength, StrengthSearch
+from vwlite.training.shards.weights import products_of, weights_of, with_weights
+from vwlite.training.trainer import prepared
+from vwlite.training.trainers import checked, source_of, trainer_of
+
+ROUNDS = 3
+FEWEST_HELD, MOST_HELD = 0.4, 2.5  # times 1 / PERIOD: else copies are too many to be on one side
+WITH_UNIT = ("squared", "expectile", "huber")  # losses whose size depends on the unit of the labels
+
+
+class DefaultRounds(DaskRounds):
+    """The rounds of a run without options of a single learner."""
+
+    _trainer: Any = None
+
+    def prepare(self, settings: Settings, start: Model | None) -> None:
+        o = self.options
+        self.rounds = o.rounds or ROUNDS
+        if o.validate:
+            self.period = 0
+        else:
+            self.period = (o.holdout_period or PERIOD) if "holdout_period" in o.given else PERIOD
+        given = o.given & {"group", "validate", "derive", "pairs"}
+        self.learning = o.of_shards(TrainOptions, model=None, holdout_period=None, given=given)
+        self.identity |= {"--holdout-period": self.period}
+        self.mixture, self.smearing = 1.0, dict[str, Any]()
+        self.before: Any = None
+        if (state := self.last_state()) is None:
+            return
+        if len(state.rounds) >= self.rounds:
+            raise UsageError(f"--rounds {self.rounds}: {len(state.rounds)} are complete already: use a larger number")
+        try:
+            with np.load(io.BytesIO(state.model), allow_pickle=False) as found:
+                self.before = {name: found[name] for name in found.files}
+            json.loads(bytes(self.before["facts"]))
+        except (ValueError, KeyError, OSError):
+            raise damaged(self.path) from None
+        self.go_on(state)
+
+    def stop(self) -> None:
+        """End as soon as possible."""
+        self.cluster.stop()
+        if self._trainer is not None:
+            self._trainer.stop()
+
+    # --- the sample ----------------------------------------------------------------------------
+
+    def all(self) -> None:
+        self._begin = time.monotonic()
+        self._draw()
+        if self.files:
+            return
+        with ExitStack() as stack:
+            self._folder = Path(stack.enter_context(own_folder()))
+            self._set_sample()
+            self._set_model()
+            self._set_fit()
+            while len(self.done) < self.rounds and not (self.done and not self.done[-1]["fell"]):
+                self._round()
+        remove_state(self.path)
+
+    def _draw(self) -> None:
+        """Count the rows, and put the shards in order."""
+        parts, put, live = self.parts, self.cluster.put, LiveLine(quiet=self.options.quiet)
+        drawn: list[Any] = [None] * len(parts)
+
+        def make(i: int, avoid: str | None) -> Any:
+            drawn[i] = put(draw, parts[i], self.job, avoid=avoid)
+            return put(drawn_facts, drawn[i], self.period)
+
+        done = [0, 0]
+
+        def one(i: int, facts: Any) -> None:
+            done[0], done[1] = done[0] + 1, done[1] + facts[1]
+            live.show(lambda seconds: f"counting: {done[0]} of {len(parts)} shards, {done[1]:,} rows")
+
+        found = self.cluster.each(len(parts), make, lambda i: parts[i].name, one)
+        live.clear()
+        order = sorted(range(len(parts)), key=lambda i: (found[i][0], i))
+        self.ordered, self.drawn = [parts[i] for i in order], [drawn[i] for i in order]
+        self.facts = [found[i] for i in order]
+        self.rows = sum(rows for _, rows, *_ in self.facts)
+        if not self.rows:
+            raise DataError("no shard has a row with a label: nothing to learn from")
+        self.without = [part.name for part, (_, rows, *_) in zip(self.ordered, self.facts, strict=True) if not rows]
+        if self.rows <= MOST_ROWS and sum(size for _, _, size, *_ in self.facts) <= MOST_BYTES:
+            self.files = tuple(dict.fromkeys(part.url for part in self.ordered))
+            return
+        held = [sum(x[4][by] for x in self.facts) for by in (0, 1)]
+        self.by = 0
+        if self.period and not FEWEST_HELD <= held[0] * self.period / self.rows <= MOST_HELD:
+            self.by = 1
+        self.held = [put(held_lines, one, self.period, self.by) for one in self.drawn]
+
+    def _set_sample(self) -> None:
+        """Write the sample: files that have the same header as those of the shards."""
+        put, drawn = self.cluster.put, self.drawn
+
+        def make(i: int, avoid: str | None) -> Any:
+            share = 1.06 * MOST_ROWS * self.facts[i][1] / self.rows
+            return put(drawn_rows, drawn[i], int(share + 4 * share**0.5) + 16, avoid=avoid)
+
+        found = self.cluster.each(len(drawn), make, lambda i: self.ordered[i].name)
+        rows = [(row, k) for k, (own, *_) in enumerate(found) for row in own if not self._is_held(row)]
+        rows.sort(key=lambda pair: (pair[0].place, pair[1]))
+        del rows[within([row for row, _ in rows], MOST_ROWS, MOST_BYTES) :]
+        known = {row.name for row, _ in rows}
+        others = [(row, k) for k, (_, own, *_) in enumerate(found) for row in own if row.name not in known]
+        for name in sorted({row.name for row, _ in others}):
+            own = [pair for pair in others if pair[0].name == name and not self._is_held(pair[0])]
+            rows += sorted(own, key=lambda pair: (pair[0].place, pair[1]))[:OF_CLASS]
+        of_files: dict[tuple[str, bytes], list[Row]] = {}
+        for row, k in rows:
+            of_files.setdefault(found[k][2:], []).append(row)
+        self.contents = np.array([row.content for of_file in of_files.values() for row in of_file], np.uint64)
+        self.sampled, files = len(rows), []
+        for n, ((kind, header), of_file) in enumerate(of_files.items()):
+            suffix = (*FORMATS[kind].suffixes, "txt")[0]
+            path = self._folder / f"sample{n}.{suffix}"
+            head = header if header.endswith(b"\n") or not header else header + b"\n"
+            path.write_bytes(head + b"".join(row.text + b"\n" for row in of_file))
+            files.append(str(path))
+        formats = {kind for kind, _ in of_files}
+        self.learning = replace(self.learning, data=tuple(files), format=formats.pop() if len(formats) == 1 else "auto")
+
+    def _is_held(self, row: Row) -> bool:
+        numbers = np.array([[row.content], [row.place]], np.uint64)
+        return bool(self.period and is_held(numbers, self.period, self.by)[0])
+
+    def _set_model(self) -> None:
+        """The default of the sample."""
+        path = self._folder / MODEL
+        if self.before is not None:
+            path.write_bytes(bytes(self.before["model"]))
+        else:
+            path.write_bytes(to_bytes(self._learned(), str(path)))
+        self.content, self.model = path.read_bytes(), read_model(str(path))
+
+    def _learned(self) -> Model:
+        """Train on the sample, as `vwlite train` does."""
+        o, live = self.learning, LiveLine(quiet=self.options.quiet)
+        with ExitStack() as stack:
+            o = replace(o, typed=with_counted_classes(o.typed, planned(o), self._stopped))
+            job, self.more_notes = with_times(prepared(o, None, planned(o), in_place=False), self._stopped)
+            job, bad = checked(job), BadLines(stack, skip=False)
+            trainer = self._trainer = trainer_of(job, source_of(job, bad), FitProgress(o, bad), stack)
+            live.show(lambda seconds: f"learning a sample of {self.sampled:,} rows")
+            trainer.run()
+            live.clear()
+            if self._stopped():
+                raise Interrupted
+            return FitProgress(o, bad).model_of(trainer)
+
+    def _stopped(self) -> bool:
+        return self.cluster.is_stopped
+
+    def _set_fit(self) -> None:
+        """What is known before the first round: the features, the strengths, the fit to the sample."""
+        model, o = self.model, self.learning
+        self.sample = self._rows_of(o.data, o.format)
+        self.unit, self.scale = unit_of(model.settings, np.array(self.sample.rows.labels))
+        of_model = replace(self.job, options=self.options.of_shards(InputOptions, group=None))
+        shards = self.shards = ShardsOnWorkers(
+            self.cluster, self.ordered, self.held, of_model, self.content, self.unit)
+        facts = shards.facts()
+        total, held = (sum(getattr(x, name) for x in facts) for name in ("weight", "held"))
+        if o.validate:
+            found = self._rows_of((o.validate,), "auto")
+            shards.rows_here = ShardRows(found.rows, model.settings, self.unit, np.ones(len(found.rows), bool))
+            shards.rows_here.widen(shards.keys, may_lack=True)
+            held = float(shards.rows_here.held.sum())
+        self.held_rows = self.rows - round(total) if not o.validate else len(shards.rows_here)
+        weighted, squares, entries = (
+            shards.spread([getattr(x, name)[:, None] for x in facts])[:-1, 0]
+            for name in ("weighted", "squares", "entries")
+        )
+        self.units = np.sqrt(np.where(squares > 0, squares, 1.0) / np.maximum(entries, 1))
+        self.counters = {name: sum(x.counters[name] for x in facts) for name in facts[0].counters}
+        ends = [x.range for x in facts] if self.unit.deviation != 1 else []
+        self.range = range_of([*ends, model.range]) if model.range else None
+        rows = ShardRows(self.sample.rows, model.settings, self.unit, np.zeros(len(self.sample.rows), bool))
+        rows.widen(shards.keys)
+        penalties = Penalties(100 / total * weighted, self.units, products_of(model, shards.keys))
+        zero = np.zeros((len(shards.keys) + 1, self.unit.scores))
+        if self.before is not None:
+            strength, start = Strength(*json.loads(bytes(self.before["facts"]))["strength"]), self.before["w"]
+        else:
+            folds = (mixed(self.contents) % np.uint64(FOLDS)).astype(int)
+            if not self.options.quiet:
+                say("choosing the strength by folds of the sample")
+            search = StrengthSearch(rows, folds, penalties, zero, has_unit=model.settings.loss in WITH_UNIT)
+            strength, start = search.best(), zero
+        self.fit = ShardFit(shards, rows, penalties, strength, total, held, start, is_start=self.before is not None)
+        if self.before is not None:
+            facts_before = json.loads(bytes(self.before["facts"]))
+            self.fit.go_on(self.before.get("last"), facts_before["factor"])
+            self.first_losses = facts_before["losses"]
+        self.own = weights_of(model, shards.keys, self.unit)
+        self.constant = np.vstack([zero[:-1], rows.targets.level(rows.scores(zero), rows.v, 0, OF_INTERCEPT)[None]])
+
+    def _rows_of(self, files: tuple[str, ...], format: str) -> ModelRows:
+        """The rows of files that are here, with the features of the model."""
+        o = replace(self.learning, data=files, format=format, group=None)
+        return ModelRows(planned(o), o.of_bad_lines, self.model, self._stopped)
+
+    # --- rounds ----------------------------------------------------------------------------------
+
+    def _round(self) -> None:
+        begin, last = time.monotonic(), len(self.done) + 1 == self.rounds
+        found = self.fit.round(others=[self.constant, self.own] if not self.done or last else ())
+        if not self.done:
+            self.first_losses = [x * self.scale for x in found.others]
+            self._say_sample()
+        last |= not found.fell
+        row = {
+            "round": len(self.done) + 1, "holdout_loss": found.loss * self.scale, "strength": found.strength,
+            "objective": found.objective, "step": found.step, "fell": found.fell,
+        }
+        if last and found.others:
+            self.mixture, loss = self.fit.mix(self.own)
+            row["holdout_loss"] = loss * self.scale
+        if last and not row["holdout_loss"] < self.first_losses[0]:
+            self.fit.w, row["holdout_loss"] = self.constant, self.first_losses[0]
+        self.done.append(row | {"seconds": round(time.monotonic() - begin, 3)})
+        if last:
+            self._set_smearing()
+        content = to_bytes(self._model(last), self.path)
+        if not last:
+            self.keep(self._state())
+        self.put(content)
+        if not self.options.quiet:
+            say(f"round {row['round']}: {format_number(row['holdout_loss'])} (strength {found.strength:.3g})")
+
+    def _say_sample(self) -> None:
+        settings, (_, loss) = self.model.settings, self.first_losses
+        derived = f", {settings.derived.summary()}" if settings.derived else ""
+        if not self.options.quiet:
+            of = f"{called(settings.loss)} {format_number(loss)} (held out)"
+            say(f"sample of {self.sampled:,} of {self.rows:,} rows: {of}{derived}")
+
+    def _set_smearing(self) -> None:
+        """What makes means of predictions of logarithms, by the rows that are held out."""
+        settings = self.model.settings
+        if not settings.outputs.smears:
+            return
+        ratio, weight = self.fit.smearing(self.unit.deviation).tolist()
+        if ratio > 0 and weight > 0:
+            self.smearing = {"method": SMEARING, "offset": float(np.log(ratio / weight)), "weight": weight}
+
+    def _model(self, is_last: bool) -> Model:
+        model, loss, name = self.model, self.done[-1]["holdout_loss"], called(self.model.loss)
+        digests = "".join(x[0] for x in self.facts).encode()
+        chosen = {name: x for name, x in model.chosen.items() if name in ("normalize", "loss without derived features")}
+        return with_weights(
+            model, self.shards.keys, self.fit.w, self.unit, self.fit.curvature, self.units, self.sample,
+            counters=self.counters, range=self.range, means={}, passes=[],
+            interrupted=not is_last,
+            chosen=chosen | {"loss": loss, "baseline": self.first_losses[0], "loss is": f"held-out {name}"},
+            merged={"shards": len(self.ordered), "digest": digest(digests), "rule": "rounds",
+                    "step": float(len(self.done)), "state": "sum"},
+            calibration=self.smearing or model.calibration,
+        )
+
+    def _state(self) -> bytes:
+        """What another run needs to continue after this round."""
+        fit, s = self.fit, self.fit.strength
+        facts = {"strength": [s.strength, s.ratio, s.power, s.share], "factor": fit.factor, "losses": self.first_losses}
+        arrays = {"w": fit.w, "model": np.frombuffer(self.content, np.uint8),
+                  "facts": np.frombuffer(json.dumps(facts).encode(), np.uint8)}
+        if fit.last is not None:
+            arrays["last"] = fit.last
+        file = io.BytesIO()
+        np.savez(file, **arrays)
+        return file.getvalue()
+
+    # --- the end ---------------------------------------------------------------------------------
+
+    def results(self) -> list[Result]:
+        last, shards = self.done[-1], self.shards
+        nonzeros = int((self.fit.w != 0).any(axis=1).sum())
+        return [
+            Result("rounds", len(self.done)), Result("shards", len(self.ordered)), Result("sample", self.sampled),
+            Result("holdout_examples", self.held_rows),
+            Result("holdout_loss", last["holdout_loss"], self.first_losses[0]),
+            Result("number_of_examples", self.counters["examples"]), Result("strength", last["strength"]),
+            Result("power", self.fit.strength.power), Result("pair_ratio", self.fit.strength.ratio),
+            Result("share_of_rounds", self.mixture), Result("nonzero_weights", nonzeros),
+            Result("features", len(shards.keys)), Result("readings", shards.readings + 1),
+            Result("bytes_up", shards.up), Result("bytes_down", shards.down),
+            Result("seconds", round(time.monotonic() - self._begin, 3)),
+        ]
+
+    def notes(self) -> list[str]:
+        found = [*getattr(self, "more_notes", ())]
+        without = [*self.listing.empty, *self.without]
+        if without:
+            more = f" and {len(without) - 3} more" if len(without) > 3 else ""
+            found.append(f"empty shards are left out: {', '.join(without[:3])}{more}")
+        if self.mixture < 1:
+            found.append(f"the model of the sample has a share of {1 - self.mixture:g}: rows that are held out are "
+                         "predicted better with it")
+        if (self.fit.w == self.constant).all():
+            found.append(INTERCEPT)
+        elif not self.done[-1]["fell"]:
+            found.append(f"round {len(self.done)} did not lower the objective: there are no more")
+        return found
+
+
+def unit_of(settings: Settings, labels: Any) -> tuple[Unit, float]:
+    """The unit of labels, and the factor of losses in it."""
+    scores, kind = settings.outputs.records, settings.loss
+    if kind not in (*WITH_UNIT, "quantile") or settings.outputs.task == "classes":
+        return Unit(scores=scores), 1.0
+    mean, deviation = float(labels.mean()), float(labels.std()) or 1.0
+    return Unit(mean, deviation, scores), deviation if kind == "quantile" else deviation**2
+
+
+def range_of(ends: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """The range of labels of all."""
+    return min(a for a, _ in ends), max(b for _, b in ends)

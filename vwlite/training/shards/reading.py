@@ -1,0 +1,50 @@
+"""Reads rows in the features of a model: those of a shard, and the sample."""
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from vwlite.core.data.batch import Batch
+from vwlite.core.solve.rows import Rows
+from vwlite.errors import DataError
+from vwlite.model import Model
+from vwlite.model.learners import make_expander
+from vwlite.runs.options import SourceOptions
+from vwlite.runs.plan import DataPlan
+from vwlite.runs.run import BadLines
+from vwlite.runs.source import DataNames, Source
+from vwlite.training.auto.reading import learnable
+
+
+class ModelRows:
+    """The labelled rows of DATA, in order, with the features of a model. lines: the numbers of their lines. DataError
+    for rows that the model cannot have."""
+
+    def __init__(self, data: DataPlan, how_bad: Mapping[str, Any], model: Model, stop: Callable[[], bool]) -> None:
+        """how_bad: what `BadLines` is told."""
+        settings, lines = replace(model.settings, constant=False), [np.zeros(0, np.uint32)]
+        names = DataNames(model.settings.outputs.class_names(model.classes, grows=False), columns=model.columns)
+        self.rows = Rows(make_expander(settings))
+        with ExitStack() as stack:
+            bad = BadLines(stack, **how_bad)
+            self.source = Source(data, model.settings, names, bad, SourceOptions())
+            self.source.open()
+            with self.source.batches(stop) as batches:
+                for parsed in batches:
+                    bad.take(parsed.bad)
+                    self._add(parsed.batch, lines)
+        try:
+            self.rows.finish()
+        except OverflowError as e:
+            raise DataError(str(e)) from None
+        self.lines = np.concatenate(lines)
+
+    def _add(self, batch: Batch, lines: list[Any]) -> None:
+        try:
+            self.rows.add(batch)
+        except OverflowError as e:
+            raise DataError(str(e)) from None
+        lines.append(np.array([batch.line_number(i) for i in np.flatnonzero(learnable(batch)).tolist()], np.uint32))

@@ -1,0 +1,69 @@
+"""The model of the sample with other weights: those of the fit over all shards."""
+
+from array import array
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from vwlite.model import Model
+from vwlite.model.absent import with_absent
+from vwlite.model.header import COUNTERS
+from vwlite.model.learners import make_expander
+from vwlite.model.slots import array_of
+from vwlite.training.shards.reading import ModelRows
+from vwlite.training.shards.rows import Unit
+
+LEAST_STATE = 1e-19  # of the sums of squares and the largest values that gd goes on with
+
+
+def weights_of(model: Model, keys: Any, unit: Unit) -> Any:
+    """The weights of a model as the fit has them: of these features and the intercept, in the unit."""
+    known, own = np.asarray(model.keys), np.asarray(model.weights).reshape(len(model.keys), -1)
+    constant_key = make_expander(model.settings).constant_key
+    wanted = np.append(keys, keys[:1] if constant_key is None else constant_key).astype(np.uint32)
+    at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    w = np.where((known[at] == wanted)[:, None], own[at], 0.0)
+    if constant_key is None:
+        w[-1] = 0.0
+    return unit.unfold(w)
+
+
+def products_of(model: Model, keys: Any) -> Any:
+    """A mask of the features that are cells of products."""
+    settings = model.settings
+    if settings.derived is None or not settings.derived.products:
+        return np.zeros(len(keys), bool)
+    mask = (1 << settings.bits) - 1
+    named = settings.derived.named(settings.hash == "all", memoryview(array("I", keys.tolist())), mask)
+    return np.isin(keys, [hash & mask for hash, (_, of) in named.items() if "*" in of])
+
+
+def with_weights(
+    model: Model, keys: Any, w: Any, unit: Unit, curvature: Any, units: Any, sample: ModelRows, **more: Any
+) -> Model:
+    """The model of the sample with weights w of these features. curvature, units: C and the size of each, with which gd
+    goes on. more: other fields of the model."""
+    constant_key = make_expander(model.settings).constant_key
+    has_it = constant_key is not None
+    every = np.append(keys, [constant_key] if has_it else []).astype(np.uint32)
+    order, whole = np.argsort(every, kind="stable"), unit.fold(w)[: len(every)]
+    values = whole.astype(np.float32)
+    state = {
+        "w": values, "G": np.maximum(curvature[: len(every)], LEAST_STATE),
+        "N": np.broadcast_to(np.append(units, [1.0] * has_it)[:, None], values.shape),
+    }
+    exact = values.astype(np.float64)
+    if has_it:
+        exact[-1] = whole[-1]  # as `auto` has it
+    found = replace(
+        model, keys=array_of(every[order].tobytes(), "I"), weights=array_of(exact[order].tobytes(), "d"), absent={},
+        state={name: array_of(np.ascontiguousarray(x[order], np.float32).tobytes(), "f") for name, x in state.items()},
+        **more,
+    )
+    return with_absent(found, sample.source.sample.batches, sample.source.keys)
+
+
+def counters_of(rows: Any) -> dict[str, int]:
+    """Those of a model, of rows."""
+    return dict(zip(COUNTERS, (len(rows) + rows.unlabelled, rows.unlabelled, rows.nonzeros), strict=True))
