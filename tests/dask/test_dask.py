@@ -20,8 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from running import GD, finish, in_child, start
-from tables import bent_rows, written
+from running import finish, in_child, start
 
 from vwlite.model import read_model
 
@@ -30,17 +29,15 @@ fsspec = pytest.importorskip("fsspec")
 
 from fsspec import AbstractFileSystem  # noqa: E402
 
-from vwlite.dask import child, parts, train, work  # noqa: E402
+from vwlite.dask import child, parts, work  # noqa: E402
 from vwlite.dask import cluster as cluster_module  # noqa: E402
-from vwlite.dask.ranges import RangeMerge  # noqa: E402
-from vwlite.merging.merged import Merge  # noqa: E402
-from vwlite.output.progress import format_number  # noqa: E402
 from vwlite.runs.options import TrainOptions  # noqa: E402
 
 COUNT = 1000  # lines of a shard
 LONG = 240  # seconds for what takes a few where nothing else runs
 CHILD = child.PROGRAM[-1]  # in the command line of the process of a task
-BASIC = ("--loss", "logistic", "--algorithm", "adagrad", "--quiet")
+BASIC = ("--loss", "logistic", "--quiet")
+EXACT = ("--exact", "--l1", "1e-3", "--tolerance", "0", *BASIC)
 
 
 def text(seed, count):
@@ -114,58 +111,24 @@ def finished(process, code=0):
 # --- the same bytes --------------------------------------------------------------------------
 
 
-@pytest.mark.long
-def test_the_number_of_workers_makes_no_difference(vwlite, cluster, shards):
-    found = set()
-    for count in (1, 3, 2):
-        cluster.scale(count)
-        wait_for(lambda count=count: len(cluster.scheduler_info["workers"]) == count)
-        vwlite("dask", "train", shards, "--scheduler", cluster.scheduler_address, "-m", "m", "--rounds", 2, *BASIC)
-        found.add(digest("m"))
-    assert len(found) == 1
-    assert not os.path.exists("m.rounds")
-    assert read_model("m").merged["shards"] == 4
-    assert read_model("m").counters["examples"] == 2 * 4 * (COUNT - 20)  # every 50th line is not learned
-
-
 def test_blocks_are_cut_at_newlines_and_every_line_is_learned_once(vwlite, cluster, shards):
     """One model for each way of cutting, but no line is lost or learned twice; nor are those of a URL."""
     Path("all.vw").write_bytes(b"".join(Path(f"a{i}.vw").read_bytes() for i in range(3)))
-    at = ("--scheduler", cluster.scheduler_address, "-m", "m", *BASIC)
-    vwlite("dask", "train", "all.vw", *at, "--block-size", "40K", "--holdout-period", 10, "--report", "r")
+    at = ("--scheduler", cluster.scheduler_address, "-m", "m", *EXACT, "--rounds", 1, "--block-size", "40K")
+    vwlite("dask", "train", "all.vw", *at, "--report", "r")
     report = json.loads(Path("r").read_text())
     count = -(-os.path.getsize("all.vw") // (40 << 10))
     assert report["shards"] == [f"{Path.cwd()}/all.vw (part {i + 1} of {count})" for i in range(count)]
-    results = report["results"]
-    assert results["number_of_examples"] + results["holdout_examples"] == 3 * COUNT
+    assert report["results"]["number_of_examples"] == 3 * COUNT
     local = digest("m")
-    vwlite("dask", "train", f"file://{Path.cwd()}/all.vw", *at, "--block-size", "40K", "--holdout-period", 10)
+    vwlite("dask", "train", f"file://{Path.cwd()}/all.vw", *at)
     assert digest("m") == local
-
-
-@pytest.mark.long
-def test_a_worker_that_is_killed_makes_no_difference(shards, tmp_path):
-    """With kill -9, while it learns; the second time so is the process of its task."""
-    arguments = ("dask", "train", shards, "--scheduler", "local:2", "--rounds", 2, *BASIC)
-    finished(start(*arguments, "-m", "undisturbed"))
-    run = start(*arguments, "-m", "m")
-    killed = set()
-    for _ in range(2):
-        worker, _ = wait_for(lambda: (at := learning(run.pid)) and at[0] not in killed and at, run)
-        os.kill(worker, signal.SIGKILL)
-        killed.add(worker)
-    _, command = wait_for(lambda: learning(run.pid), run)
-    with suppress(ProcessLookupError):
-        os.kill(command, signal.SIGKILL)
-    said = finished(run)
-    assert "interrupted" not in said
-    assert digest("m") == digest("undisturbed")
 
 
 @pytest.mark.long
 def test_twenty_kills_make_no_difference(shards):
     """At drawn moments, with kill -9: a worker, or every third time the process of a task."""
-    arguments = ("dask", "train", shards, "--scheduler", "local:2", "--rounds", 3, *BASIC, "-m")
+    arguments = ("dask", "train", shards, "--scheduler", "local:2", "--rounds", 5, *EXACT, "-m")
     began = time.monotonic()
     finished(start(*arguments, "undisturbed"))
     seconds, chance, killed = time.monotonic() - began, random.Random(7), 0
@@ -186,18 +149,16 @@ def test_twenty_kills_make_no_difference(shards):
 
 def test_a_driver_that_is_killed_continues(vwlite, cluster, shards):
     """After a round, with kill -9; its workers are not its own."""
-    arguments = ("dask", "train", "a[03].vw*", "--scheduler", cluster.scheduler_address, "--rounds", 3, *BASIC, "-m")
+    arguments = ("dask", "train", "a[03].vw*", "--scheduler", cluster.scheduler_address, "--rounds", 3, *EXACT, "-m")
     vwlite(*arguments, "undisturbed")
     run = start(*arguments, "m")
     wait_for(lambda: os.path.exists("m"), run)
     run.kill()
     run.communicate()
     assert os.path.exists("m.rounds")
-    assert read_model("m").merged["shards"] == 2
     said = vwlite(*[a for a in arguments if a != "--quiet"], "m", "--resume").err
     assert re.match(r"continuing after round [12]\n", said)
     assert digest("m") == digest("undisturbed")
-    assert not os.path.exists("m.rounds")
 
 
 @contextmanager
@@ -219,7 +180,7 @@ def scheduler_address():
 
 @pytest.mark.long
 def test_scheduler_and_workers_by_command_of_which_one_is_killed(vwlite, cluster, shards):
-    arguments = ("dask", "train", shards, "--rounds", 2, *BASIC, "-m")
+    arguments = ("dask", "train", shards, "--rounds", 2, *EXACT, "-m")
     vwlite(*arguments, "here", "--scheduler", cluster.scheduler_address)
     with by_command("scheduler", "--port", "0", "--no-dashboard", "--host", "127.0.0.1") as scheduler:
         address = wait_for(scheduler_address, scheduler)
@@ -243,96 +204,13 @@ def test_scheduler_and_workers_by_command_of_which_one_is_killed(vwlite, cluster
     assert said.startswith(f"continuing after round {done}\n")
 
 
-# --- rounds and merges -----------------------------------------------------------------------
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("options", [("--algorithm", "adagrad", "--l1", "1e-3"), ("--algorithm", "sgd")])
-def test_two_rounds_are_those_that_one_makes_by_hand(vwlite, cluster, shards, options):
-    options = ("--loss", "logistic", "--quiet", *options)
-    names = sorted(Path(".").glob(shards))
-    for number, state in (1, "mean"), (2, "sum"):
-        more = ("-i", "M1") if number == 2 else ()
-        for i, name in enumerate(names):
-            vwlite("train", name, *options, "-m", f"s{i}", *more, "--holdout-to", f"h{i}", "--holdout-period", 20)
-        start = ("--start", "M1") if number == 2 else ()
-        each = [f"s{i}" for i in range(len(names))]
-        held = [x for i in range(len(names)) for x in ("--holdout", f"h{i}")]
-        vwlite("merge", *each, *start, *held, "--state", state, "-o", f"M{number}", "--report", "merged", "--quiet")
-    vwlite("dask", "train", *names, "--scheduler", cluster.scheduler_address, "-m", "m", "--rounds", 2,
-           "--holdout-period", 20, "--report", "r", *options)
-    report, merged = (json.loads(Path(name).read_text()) for name in ("r", "merged"))
-    last = report["rounds"][-1]
-    assert [c["rule"] for c in last["candidates"]] == [c["rule"] for c in merged["candidates"]]
-    assert [c["loss"] for c in last["candidates"]] == pytest.approx([c["loss"] for c in merged["candidates"]])
-    assert list(last["holdout_losses_of_shards"].values()) == pytest.approx(
-        [s["holdout_loss"] for s in merged["shards"]]
-    )
-    assert last["holdout_examples"] == merged["results"]["holdout_examples"] == 4 * COUNT // 20
-    assert digest("m") == digest("M2")
-
-
-OTHERS = [("--l1", "3e-3"), ("--algorithm", "gd"), ("--loss", "hinge", "--algorithm", "arow")]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("options", [(), *OTHERS])
-def test_a_merge_by_ranges_of_features_on_the_workers_is_the_same(vwlite, cluster, shards, monkeypatch, options):
-    """As one here, but that no shard's own model is a candidate."""
-    monkeypatch.setattr(Merge, "_own", RangeMerge._own)
-    arguments = ("dask", "train", shards, "--scheduler", cluster.scheduler_address, "--rounds", 2, *BASIC, *options)
-    arguments = (*arguments, "--holdout-period", 5, "--report", "r", "-m")
-    vwlite(*arguments, "here")
-    here = json.loads(Path("r").read_text())["rounds"]
-    monkeypatch.setattr(train, "MANY_SHARDS", 3)
-    monkeypatch.setattr(train, "RANGE_KEYS", 500)
-    vwlite(*arguments, "there")
-    there = json.loads(Path("r").read_text())["rounds"]
-    for a, b in zip(here, there, strict=True):
-        assert not a.pop("holdout_losses_of_shards") and not b.pop("holdout_losses_of_shards")
-        for name in ("seconds", "rows_a_second"):
-            del a[name], b[name]
-        assert [c.pop("loss") for c in a["candidates"]] == pytest.approx([c.pop("loss") for c in b["candidates"]])
-        assert a.pop("holdout_loss") == pytest.approx(b.pop("holdout_loss"))
-        assert a == b
-    assert digest("here") == digest("there")
-
-
-@pytest.mark.long
-def test_what_it_says(vwlite, cluster, shards):
-    arguments = ("dask", "train", shards, "--scheduler", cluster.scheduler_address, "-m", "m", "--rounds", 2)
-    done = vwlite(*arguments, "--loss", "logistic", "--report", "r")
-    report = json.loads(Path("r").read_text())
-    lines = done.err.splitlines()
-    assert lines[0].split() == ["round", "shards", "examples", "rows/s", "holdout", "loss", "rule", "seconds"]
-    assert [line.split()[:3] for line in lines[1:3]] == [[str(i), "4", str(i * (4 * COUNT - 80))] for i in (1, 2)]
-    assert f"holdout loss = {format_number(report['results']['holdout_loss'])}" in lines
-    assert lines[-1] == "note: only 80 lines are held out, so the choice is partly random: 2000 or more are better"
-    assert done.out == ""
-    assert report["options"]["rounds"] == 2 and report["command"] == "dask train"
-    assert vwlite(*arguments, "--loss", "logistic", "--quiet").err == ""
-
-
-@pytest.mark.long
-def test_one_continues_from_a_model(vwlite, cluster, shards):
-    vwlite("train", "a0.vw", *BASIC, "-m", "first")
-    before = read_model("first")
-    vwlite("dask", "train", "a1.vw", "a2.vw", "-i", "first", "--scheduler", cluster.scheduler_address, "-m", "m",
-           "--quiet", "--rule", "path")
-    model = read_model("m")
-    assert model.base == before.digest
-    assert model.merged["rule"] == "path"
-    assert model.counters["examples"] == COUNT + 2 * (COUNT - 20)
-
-
 @pytest.mark.long
 def test_a_signal_keeps_the_last_round(cluster, shards):
-    run = start("dask", "train", shards, "--scheduler", cluster.scheduler_address, "-m", "m", "--rounds", 500, *BASIC)
+    run = start("dask", "train", shards, "--scheduler", cluster.scheduler_address, "-m", "m", "--rounds", 500, *EXACT)
     wait_for(lambda: os.path.exists("m"), run)
     run.send_signal(signal.SIGINT)
     said = finished(run, 130)
     assert re.search(r"interrupted by signal 2; m is the model of round \d+, --resume continues\n\Z", said)
-    assert read_model("m").merged["state"] == "mean"
     assert sorted(os.listdir()) == [*sorted(map(str, Path().glob(shards))), "m", "m.rounds"]
 
 
@@ -390,13 +268,13 @@ def test_what_has_no_exact_rounds(vwlite, shards):
     at = ("dask", "train", shards, "--scheduler", "local:1", "-m", "m", "--exact", "--loss", "logistic")
     for options, word in {
         ("--algorithm", "ftrl", "--l1", "1"): "--algorithm has no effect with --exact",
-        ("--l1", "1", "--rule", "path"): "--rule has no effect with --exact",
+        ("--l1", "1", "--group", "g"): "--group has no effect with --exact",
         (): "the regularization strength is missing",
         ("--l1", "1", "--oaa", "3"): "cannot be solved in rounds",
     }.items():
         assert word in vwlite(*at, *options, code=2).err
     said = vwlite(*[a for a in at if a != "--exact"], "--tolerance", "1e-3", code=2).err
-    assert said == "--tolerance needs --exact: rounds of merges do not use it\n"
+    assert said == "--tolerance needs --exact: rounds of the default do not use it\n"
     assert not os.path.exists("m")
 
 
@@ -409,16 +287,15 @@ def test_every_block_of_csv_has_the_header_and_the_roles_of_all(vwlite, cluster,
     rng = np.random.default_rng(3)
     rows = [f"{rng.normal():.3f},{'x' if i < 30 else i % 7},{i % 3 > 1:d}" for i in range(3000)]
     Path("t.csv").write_text("size,kind,y\n" + "\n".join(rows) + "\n")
-    options = (*GD, "--label", "y", "--labels", "0,1", "--loss", "logistic", "--quiet", "--report", "r")
-    at = ("--scheduler", cluster.scheduler_address, "--block-size", "10K", "--holdout-period", 10)
-    vwlite("dask", "train", "t.csv", *at, *options, "-m", "m", "--rounds", 2)
+    options = ("--label", "y", "--labels", "0,1", "--loss", "logistic", "--l1", "1e-6", "--quiet", "--report", "r")
+    at = ("--scheduler", cluster.scheduler_address, "--block-size", "10K")
+    vwlite("dask", "train", "t.csv", *at, *options, "-m", "m", "--rounds", 2, "--exact")
     report = json.loads(Path("r").read_text())
     assert len(report["shards"]) == -(-os.path.getsize("t.csv") // (10 << 10)) > 2
-    assert sum(report["rounds"][0][name] for name in ("examples", "holdout_examples")) == 3000
-    vwlite("train", "t.csv", *options, "-m", "whole")
+    assert report["results"]["number_of_examples"] == 3000
+    vwlite("solve", "t.csv", *options, "-m", "whole")
     assert read_model("m").columns["roles"] == read_model("whole").columns["roles"]
     assert read_model("m").columns["roles"] == [["size", "numeric"], ["kind", "categorical"], ["y", "label"]]
-    assert list(read_model("m").keys) == list(read_model("whole").keys)
     vwlite("predict", "-m", "m", "t.csv", "-p", "p", "--quiet")
     vwlite("dask", "predict", "t.csv", "-m", "m", "-o", "out", *at[:4], "--quiet")
     assert b"".join(path.read_bytes() for path in sorted(Path("out").iterdir())) == Path("p").read_bytes()
@@ -433,58 +310,11 @@ def test_all_blocks_have_the_words_that_the_first_rows_decide(vwlite, cluster, s
         Path(name).write_text("y,t\n" + "".join(f"{row['y']},{row['t']}\n" for row in rows))
     else:
         Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    options = (*GD, "--label", "y", "--text", "t", "--labels", "0,1", "--loss", "logistic", "--quiet")
-    at = ("--scheduler", cluster.scheduler_address, "--block-size", "30K", "--holdout-period", 10)
-    vwlite("dask", "train", name, *at, *options, "-m", "m", "--rounds", 1)
-    vwlite("train", name, *options, "-m", "whole")
+    options = ("--label", "y", "--text", "t", "--labels", "0,1", "--loss", "logistic", "--l1", "1e-6", "--quiet")
+    at = ("--scheduler", cluster.scheduler_address, "--block-size", "30K", "--exact", "--rounds", 1)
+    vwlite("dask", "train", name, *at, *options, "-m", "m")
+    vwlite("solve", name, *options, "-m", "whole")
     assert read_model("m").columns["unspaced"] == read_model("whole").columns["unspaced"] == ["t"]
-    assert list(read_model("m").keys) == list(read_model("whole").keys)
-
-
-@pytest.fixture
-def derived(vwlite, tmp_path, monkeypatch):
-    """In a folder of their own, tables first, a, b and c, and a model of the first with derived features."""
-    monkeypatch.chdir(tmp_path)
-    rows = bent_rows(2400)
-    for i, name in enumerate(("first", "a", "b", "c")):
-        written(Path(f"{name}.csv"), ["x", "z", "w", "y"], rows[600 * i : 600 * i + 600])
-    vwlite("train", "first.csv", "--label", "y", "--derive", "auto", "-m", "first")
-    return read_model("first").settings.derived
-
-
-@pytest.mark.long
-def test_derived_features_are_those_of_the_start(vwlite, cluster, derived):
-    """One round is what one makes by hand."""
-    for name in "abc":
-        held = ("--holdout-to", f"held{name}.csv", "--holdout-period", 10)
-        vwlite("train", f"{name}.csv", "--label", "y", "-i", "first", "-m", name, *held)
-    held = [x for name in "abc" for x in ("--holdout", f"held{name}.csv")]
-    vwlite("merge", *"abc", "--start", "first", *held, "-o", "expected", "--report", "merged")
-    at = ("--scheduler", cluster.scheduler_address)
-    vwlite("dask", "train", "a.csv", "b.csv", "c.csv", *at, "-i", "first", "--holdout-period", 10, "-m", "found",
-           "--report", "r")
-    assert digest("found") == digest("expected")
-    assert read_model("found").settings.derived == derived is not None
-    report, merged = (json.loads(Path(name).read_text()) for name in ("r", "merged"))
-    losses = [c["loss"] for c in report["rounds"][0]["candidates"]]
-    assert losses == pytest.approx([c["loss"] for c in merged["candidates"]])
-    vwlite("predict", "-m", "found", "first.csv", "-p", "p")
-    vwlite("dask", "predict", "first.csv", "-m", "found", "-o", "out", *at)
-    assert Path("out/first.csv.predictions").read_bytes() == Path("p").read_bytes()
-
-
-@pytest.mark.long
-def test_derived_features_are_merged_by_ranges_and_solved(vwlite, cluster, derived, monkeypatch):
-    monkeypatch.setattr(Merge, "_own", RangeMerge._own)
-    arguments = ("dask", "train", "a.csv", "b.csv", "c.csv", "--scheduler", cluster.scheduler_address, "-i", "first")
-    vwlite(*arguments, "-m", "here", "--holdout-period", 10)
-    monkeypatch.setattr(train, "MANY_SHARDS", 2)
-    monkeypatch.setattr(train, "RANGE_KEYS", 500)
-    vwlite(*arguments, "-m", "there", "--holdout-period", 10)
-    assert digest("here") == digest("there")
-    vwlite(*arguments, "-m", "exact", "--exact", "--l2", 0.1)
-    vwlite("solve", "a.csv", "b.csv", "c.csv", "-i", "first", "--shards", 2, "--l2", 0.1, "-m", "solved")
-    assert digest("exact") == digest("solved") and read_model("exact").settings.derived == derived is not None
 
 
 @pytest.mark.long
@@ -492,14 +322,13 @@ def test_blocks_of_a_table_without_a_header(vwlite, cluster, shards):
     """With times and words for missing numbers; the model knows them all."""
     rows = [f"{i % 2},2026-01-{i % 28 + 1:02d} {i % 24:02d}:00:00,{'?' if i % 5 else i % 7}" for i in range(2000)]
     Path("t.csv").write_text("\n".join(rows) + "\n")
-    options = (*GD, "--no-header", "--label", "c1", "--time", "c2", "--missing", "?,NA", "--labels", "0,1")
+    options = ("--no-header", "--label", "c1", "--time", "c2", "--missing", "?,NA", "--labels", "0,1", "--l1", "1e-6",
+               "--loss", "logistic")
     at = ("--scheduler", cluster.scheduler_address, "--block-size", "10K")
-    vwlite("dask", "train", "t.csv", *at, *options, "-m", "m", "--rounds", 1, "--report", "r", "--holdout-period", 10)
-    first = json.loads(Path("r").read_text())["rounds"][0]
-    assert sum(first[name] for name in ("examples", "holdout_examples")) == 2000
-    vwlite("train", "t.csv", *options, "-m", "whole")
+    vwlite("dask", "train", "t.csv", *at, *options, "-m", "m", "--rounds", 1, "--report", "r", "--exact")
+    assert json.loads(Path("r").read_text())["results"]["number_of_examples"] == 2000
+    vwlite("solve", "t.csv", *options, "-m", "whole")
     assert read_model("m").columns == read_model("whole").columns
-    assert list(read_model("m").keys) == list(read_model("whole").keys)
     vwlite("predict", "-m", "m", "t.csv", "-p", "p", "--quiet")
     vwlite("dask", "predict", "t.csv", "-m", "m", "-o", "out", *at, "--quiet")
     found = b"".join(path.read_bytes() for path in sorted(Path("out").iterdir()))
@@ -520,12 +349,11 @@ def test_other_text(vwlite, cluster, tmp_path, monkeypatch, kind):
         }[kind]
         Path(f"d{i}.{kind}").write_text("\n".join(lines) + "\n")
     options = {"libsvm": (), "jsonl": ("--label", "y"), "classes": ("--oaa", 3, "--classes", "auto")}[kind]
-    vwlite("dask", "train", "d?.*", "--scheduler", cluster.scheduler_address, "--holdout-period", 10, "-m", "m",
-           "--loss", "logistic", "--quiet", *options)
+    vwlite("dask", "train", "d?.*", "--scheduler", cluster.scheduler_address, "-m", "m", "--loss", "logistic",
+           "--quiet", *options)
     model = read_model("m")
-    assert model.counters["examples"] == 2 * 180
+    assert model.counters["examples"] == 2 * 200
     assert sorted(model.classes) == (["blue", "red"] if kind == "classes" else [])
-    assert len(model.keys) == {"libsvm": 9, "jsonl": 12, "classes": 10}[kind]  # jsonl: 2 for absent cells
 
 
 # --- what is wrong ---------------------------------------------------------------------------
@@ -543,7 +371,7 @@ def test_bad_lines_are_reported_with_the_shard_and_the_number_in_it(vwlite, clus
     said = vwlite("dask", "train", "bad.vw", "a0.vw", *at, code=65).err.splitlines()
     assert said == [f"{message} (tried again)"] * 2 + [f"{message} (3 times)"]
     vwlite("dask", "train", "bad.vw", "a0.vw", *at, "--on-error", "skip")
-    assert read_model("m").counters["examples"] == 399 - 7 + 980  # of those that are good
+    assert read_model("m").counters["examples"] == 399 + COUNT  # of those that are good
     Path("bad.csv").write_text("y,x\n" + "1,2\n" * 300 + "1,2,3\n" + "-1,1\n" * 300)
     said = vwlite("dask", "train", "bad.csv", *at, "--label", "y", "--retries", 1, "--block-size", 500, code=65).err
     assert said == f"{Path.cwd()}/bad.csv (part 3 of 6):52:1: a row of 3 cells, but there are 2 columns\n"
@@ -561,11 +389,12 @@ def test_bad_lines_are_reported_with_the_shard_and_the_number_in_it(vwlite, clus
         ("nothing.vw", 66, "nothing.vw: No such file or directory"),
         ("folder", 66, "folder: Is a directory: 'folder/*' names the files in it"),
         ("empty", 66, "empty: all files are empty"),
-        ("blank", 65, "all shards are empty: nothing to learn from"),
-        ("unlabelled", 65, "unlabelled: no example was learned: of 2 lines, 2 without a label\n"),
-        ("short", 65, "none of the lines that are held out, every 50th of each shard, has a label: try a smaller "
-         "--holdout-period"),
-        ("a0.vw copy", 65, " are the same model: what it has learned would count twice; name it once"),
+        ("blank", 65, "no shard has a row with a label: nothing to learn from"),
+        ("unlabelled", 65, "no shard has a row with a label: nothing to learn from"),
+        ("a0.vw --algorithm adagrad", 2, "with --algorithm adagrad: it learns the default of vwlite train, and with "
+         "--exact problems of --l1, --l2 or --radius. For other algorithms train on each file, and merge the models"),
+        ("a0.vw --l1 1e-3", 2, "with --l1: it learns the default"),
+        ("a0.vw -i copy", 65, "copy: "),
         ("cut.gz", 65, ":1: the gzip data ends early: the file is incomplete"),
         ("a0.vw file:///nothing.vw", 66, "file:///nothing.vw: No such file or directory"),
         ("s3://bucket/x*", 2, "s3://bucket/x*: s3:// needs another package: pip install s3fs"),
@@ -577,7 +406,6 @@ def test_what_cannot_be_learned(vwlite, cluster, shards, data, code, message):
     Path("empty").write_text("")
     Path("blank").write_text("\n\n\n")
     Path("unlabelled").write_text("|a x\n|a y\n")
-    Path("short").write_text(text(1, 49))
     Path("copy").write_bytes(Path("a0.vw").read_bytes())
     Path("cut.gz").write_bytes(gzip.compress(text(1, 300).encode())[:-900])
     Path("table").write_bytes(b"PAR1" + b"x" * 100)
@@ -597,28 +425,24 @@ def test_an_empty_file_is_left_out(vwlite, cluster, shards):
     said = vwlite("dask", "train", "a0.vw", "a1.vw", "empty?", "empty.gz", *at, *BASIC[:-1]).err
     here = Path.cwd()
     assert f"note: empty shards are left out: {here}/empty0, {here}/empty1, {here}/empty2 and 2 more\n" in said
-    assert read_model("m").merged["shards"] == 2
+    assert read_model("m").counters["examples"] == 2 * COUNT
 
 
 @pytest.mark.long
 def test_a_run_is_gone_on_with_only_if_it_is_the_same(vwlite, cluster, shards):
-    arguments = ["dask", "train", shards, "--scheduler", cluster.scheduler_address, "-m", "m", "--quiet", "--rounds", 9]
-    run = start(*arguments, "--loss", "logistic", "--rounds", 500)
+    arguments = ["dask", "train", shards, "--scheduler", cluster.scheduler_address, "-m", "m", *EXACT, "--rounds", 500]
+    run = start(*arguments)
     wait_for(lambda: os.path.exists("m"), run)
     run.terminate()
     finished(run, 143)
     kept = Path("m").read_bytes()
-    other = {"options": ("--loss", "hinge"), "--holdout-period": ("--loss", "logistic", "--holdout-period", 30)}
-    for what, options in other.items():
-        said = vwlite(*arguments, *options, "--resume", code=2).err
-        assert said == f"--resume: m.rounds is of a run with different {what}: start without --resume\n"
-    said = vwlite(*arguments, "--loss", "logistic", "--resume", "--rounds", 1, code=2).err
-    assert re.fullmatch(r"--rounds 1: \d+ are complete already: use a larger number\n", said)
+    said = vwlite(*arguments, "--l2", 0.1, "--resume", code=2).err
+    assert said == "--resume: m.rounds is of a run with different options: start without --resume\n"
     Path("a1.vw").write_text(text(77, COUNT))
-    said = vwlite(*arguments, "--loss", "logistic", "--resume", code=2).err
+    said = vwlite(*arguments, "--resume", code=2).err
     assert said == "--resume: m.rounds is of a run with different data: start without --resume\n"
     Path("m.rounds").write_bytes(Path("m.rounds").read_bytes()[:-1])
-    said = vwlite(*arguments, "--loss", "logistic", "--resume", code=65).err
+    said = vwlite(*arguments, "--resume", code=65).err
     assert said == "m.rounds: is not the state of a run in rounds: remove it, or start without --resume\n"
     assert Path("m").read_bytes() == kept
 
@@ -630,7 +454,7 @@ def test_all_workers_have_died(shards):
         address = wait_for(scheduler_address, scheduler)
         worker = ("worker", address, "--nthreads", "1", "--no-dashboard", "--no-nanny")
         program = "import sys, vwlite.cli, vwlite.dask.cluster as c; c.ALONE = 1; vwlite.cli.main(sys.argv[1:])"
-        arguments = ("dask", "train", shards, "--rounds", 500, *BASIC, "-m", "r", "--scheduler", address)
+        arguments = ("dask", "train", shards, "--rounds", 500, *EXACT, "-m", "r", "--scheduler", address)
         with by_command(*worker) as one:
             command = [sys.executable, "-c", program, *map(str, arguments)]
             run = subprocess.Popen(command, stderr=subprocess.PIPE)
@@ -719,23 +543,20 @@ def test_remote_files_are_streamed(shards):
     job = shard_job(loss="logistic")
     local = parts.listed(("a0.vw", "a3.vw.gz"), 20 << 10).parts
     for a, b in zip(found, local, strict=True):
-        assert work.learn(a, b"", job) == work.learn(b, b"", job)
+        assert work.draw(a, job).rows == work.draw(b, job).rows
     memory.pipe("/logs/cut.gz", Path("a3.vw.gz").read_bytes()[:-300])
-    failed = work.learn(parts.FilePart("memory://logs/cut.gz"), b"", job)
+    failed = work.draw(parts.FilePart("memory://logs/cut.gz"), job)
     name, line, column = failed.where
     assert (failed.code, name, column) == (65, "memory://logs/cut.gz", 1)
     assert failed.message.startswith(f"{name}:{line}:1: the gzip data ends early: ")
-    gone = work.learn(parts.FilePart("memory://logs/gone"), b"", job)
+    gone = work.draw(parts.FilePart("memory://logs/gone"), job)
     assert (gone.code, gone.message) == (66, "memory://logs/gone: No such file or directory")
     assert gone.where == ("memory://logs/gone",)
 
 
 def shard_job(**typed):
-    """Learn with these settings, and hold out every 50th line."""
-    return work.ShardJob(TrainOptions(
-        typed=typed, model=child.MODEL, holdout_to=child.HELD, holdout_period=50, given=frozenset({"holdout_to"}),
-        allow_empty=True, quiet=True,
-    ))
+    """Draw rows for the default with these settings."""
+    return work.ShardJob(TrainOptions(typed=typed, quiet=True))
 
 
 def of_table(**options):
@@ -750,12 +571,11 @@ def test_the_error_of_a_task_has_its_place():
     why = "feature value 'abc' is not a number"
     cases = {
         "1 |a x\n1 |a x:abc\n": ((name, 2, 8), f":2:8: {why}"),
-        "|a x\n|a y\n": ((name,), ": no example was learned: of 2 lines, 2 without a label"),
-        "1 |a x:1e38\n" * 9: ((name, 3, 1), ":3:1: the prediction is not finite: learning has diverged; "),
+        "1 |a x\n1 |a x:1e99\n": ((name, 2, 8), ":2:8: "),
     }
     for text, (where, message) in cases.items():
         memory.pipe("/logs/bad", text.encode())
-        failed = work.learn(parts.FilePart(name), b"", shard_job(algorithm="sgd"))
+        failed = work.draw(parts.FilePart(name), shard_job())
         assert (failed.code, failed.where) == (65, where)
         assert failed.message.startswith(name + message) and "/tmp" not in failed.message
 
@@ -765,10 +585,11 @@ def test_a_part_of_a_table_with_the_header_before_it():
     name, mark = "memory://logs/table", b"\xef\xbb\xbf"
     fsspec.filesystem("memory").pipe("/logs/table", mark + b"x,y\n" + b"a,1\n" * 5 + mark + b"a,1\na,1\na,1,2\n")
     part, whole = parts.FilePart(name, 26, 44, 1, 2), parts.FilePart(name, 26, 38, 1, 2)
-    assert work.learn(whole, b"", of_table(categorical=(("x",),))).keys == 3
-    assert work.learn(part, b"", of_table()).where == (f"{name} (part 2 of 2)", 3, 1)
+    found = work.draw(whole, of_table(categorical=(("x",),)))
+    assert sorted(row.text for row in found.rows) == [b"a,1", mark + b"a,1"]
+    assert work.draw(part, of_table()).where == (f"{name} (part 2 of 2)", 3, 1)
     of_header = f"{name} (part 2 of 2):1:1: --drop z: no such column; the columns are x, y"
-    assert work.learn(part, b"", of_table(drop=(("z",),))).message == of_header
+    assert work.draw(part, of_table(drop=(("z",),))).message == of_header
 
 
 def test_a_task_whose_process_is_killed_or_has_too_little_memory(shards, monkeypatch):
@@ -781,26 +602,26 @@ def test_a_task_whose_process_is_killed_or_has_too_little_memory(shards, monkeyp
         os.kill(process, signal.SIGKILL)
 
     monkeypatch.setattr(work, "content", killed)
-    failed = work.learn(part, b"", shard_job())
+    failed = work.draw(part, shard_job())
     assert (failed.code, failed.message) == (70, "memory://logs/x: the process of the task was ended by signal 9")
     many = b"1 |a " + b" ".join(b"%d" % i for i in range(9000)) + b"\n"  # 40 million pairs
     monkeypatch.setattr(work, "content", lambda part: [many])
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # each takes memory
     monkeypatch.setattr(work, "PROGRAM", ("sh", "-c", 'ulimit -v 400000; exec "$@"', "sh", *child.PROGRAM))
-    failed = work.learn(part, b"", shard_job(quadratic=("aa",)))
+    failed = work.draw(part, shard_job(quadratic=("aa",)))
     assert (failed.code, failed.where) == (70, ("memory://logs/x",))
-    assert failed.message.startswith("memory://logs/x: out of memory: memory://logs/x:1 makes 40,513,501 features ")
+    assert failed.message.startswith("memory://logs/x: out of memory: ")
 
 
 def test_a_disk_that_is_full_on_a_worker(shards, monkeypatch):
-    """For what is written there, by the task itself and by its process."""
+    """For what is written there by the task."""
     part, job = parts.FilePart(str(Path("a0.vw").absolute())), shard_job()
 
     def limited():
         resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
-        failed = [work.learn(part, b"x" * 5000, job), work.learn(part, b"", job)]
+        failed = work.answer(part, b"x" * 5000, job, None, None)
         os.write(2, repr(failed).encode())
-        return 0 if [f.code for f in failed] == [74, 74] and "File too large" in failed[0].message else 1
+        return 0 if failed.code == 74 and "File too large" in failed.message else 1
 
     assert in_child(limited) == 0
     assert sorted(os.listdir()) == sorted(map(str, Path().glob(shards)))

@@ -269,13 +269,6 @@ def test_a_bad_line_has_its_place(vwlite, cluster, shards, small_sample):
     assert read_model("m").counters["examples"] == 4 * COUNT
 
 
-def test_options_that_the_default_has_no_use_for(vwlite, shards):
-    at = ("dask", "train", shards, "--scheduler", "local:2", "-m", "m")
-    assert "--rule needs an algorithm whose models are merged: add --algorithm" in vwlite(
-        *at, "--rule", "mean", code=2).err
-    assert "--group needs the default" in vwlite(*at, "--algorithm", "gd", "--group", "word", code=2).err
-
-
 def test_no_row_with_a_label(vwlite, cluster, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("x.vw").write_text("| a\n| b\n")

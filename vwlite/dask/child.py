@@ -1,4 +1,4 @@
-"""The process of a task: trains, predicts or computes sums over the lines of a shard, which are its standard input.
+"""The process of a task: draws, predicts or computes sums over the lines of a shard, which are its standard input.
 
 It is a process of its own so that a worker survives its end by a signal or for lack of memory. It starts in a folder
 with the pickled `Task`. Its result, or a VwliteError, goes to standard output, pickled; models and lines are files in
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ASKED = "asked"
 PROGRAM = (sys.executable, "-c", "from vwlite.dask import child; child.main()")
-TASK, START, MODEL, HELD, PREDICTIONS, WEIGHTS = "task", "start", "model", "held", "predictions", "feature-weights"
+TASK, START, MODEL, PREDICTIONS = "task", "start", "model", "predictions"
 
 
 @dataclass(frozen=True)
@@ -51,22 +51,6 @@ def main() -> None:
             lines = [max(1, int(line) - task.added) for line in place[:1]]
             answer = VwliteError(e.message, source, *lines, *place[1:], exit_code=code)
     pickle.dump(answer, sys.stdout.buffer)
-
-
-def learn(task: Task) -> tuple[int, int]:
-    """Write the model and the lines that are held out. The number of examples, and of keys of the model. DataError if
-    no example has a label."""
-    from vwlite.runs.frame import RunFrame
-    from vwlite.training.train import trained
-
-    with RunFrame("train", task.options) as frame:
-        run, trainer = trained(task.options, frame)
-        run.finish(frame, trainer)
-        if code := frame.code(""):
-            sys.exit(code)
-    if trainer.learner.examples and not trainer.has_learned:
-        raise DataError(trainer.nothing_learned())
-    return trainer.learner.examples, len(trainer.learner.rule)
 
 
 def predict(task: Task) -> None:

@@ -9,7 +9,6 @@ import click
 from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.errors import UsageError
 from vwlite.input.formats import BINARY
-from vwlite.merging.commands import MergeOptions
 from vwlite.options.declaring import command, group
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, option, option_of, specs_of
 from vwlite.options.types import PATH, Bytes, Number, Whole
@@ -26,7 +25,7 @@ from vwlite.runs.options import (
 )
 
 CLUSTER = "Cluster"
-HOLDOUT_PERIOD, PERIOD = 50, 20
+PERIOD = 20
 BLOCK_SIZE = 256 << 20
 _Options = TypeVar("_Options", bound=InputOptions)
 
@@ -81,13 +80,15 @@ class ClusterOptions(InputOptions):
 
 
 _CHANGED = {
-    "algorithm": replace(SPECS["algorithm"], help="The update rule; see `vwlite algorithms`."),
+    "algorithm": replace(SPECS["algorithm"], help="Only auto. For others, `vwlite help clusters`."),
     "loss": replace(SPECS["loss"], help="The loss function to minimize."),
 }
+_OF_RULES = ("learning_rate", "power_t", "initial_t", "decay_learning_rate", "threshold", "softmax")
 _LEARNING = (
     *specs_of(InputOptions, "format", "on_error", "max_errors"), *specs_of(Settings, IN),
     *specs_of(InputOptions, TABLES),
-    *(_CHANGED.get(spec.name, spec) for spec in specs_of(Settings, FEATURES, LEARN, CLASSES)),
+    *(_CHANGED.get(spec.name, spec) for spec in specs_of(Settings, FEATURES, LEARN, CLASSES)
+      if not (spec.for_some or spec.name in _OF_RULES)),
 )
 _URL = replace(DATA, metavar="URL...")
 _SHOWN = specs_of(InputOptions, "quiet", "report", "report_version")
@@ -103,8 +104,8 @@ not to.
 @command(
     "dask train", "vwlite.dask.train:train",
     _URL, *specs_of(ClusterOptions), CLUSTER, *_LEARNING, OUT, SPECS["link"], *_SHOWN, RUN,
-    usual=("--scheduler", "--model", "--rounds", "--loss", "--algorithm", "--l1", "--exact", "--resume"),
-    examples=("vwlite dask train 'day*.vw' --scheduler local:2 --loss logistic -m all.model",
+    usual=("--scheduler", "--model", "--rounds", "--loss", "--label", "--l1", "--exact", "--resume"),
+    examples=("vwlite dask train 'day*.vw' --scheduler local:2 -m all.model",
               "vwlite dask train 'day*.vw' --scheduler local:2 --exact --loss logistic --l1 1e-3 -m exact.model"),
 )
 @record(frozen=True)
@@ -112,7 +113,7 @@ class DaskTrainOptions(ClusterOptions):
     """Train on all files of URL, in rounds of sums over shards.
 
     Without options, features and rates are those of `vwlite train` on a sample of 40,000 rows, and weights are fitted
-    to all rows. With --algorithm NAME, each round trains a model on each shard and merges them.
+    to all rows.
 
     URL are files, patterns such as 'logs/*.vw.gz', or URLs that fsspec supports (s3://, gs://, hdfs://). Other options
     are those of `vwlite train`. The model does not depend on the number of workers.
@@ -121,7 +122,7 @@ class DaskTrainOptions(ClusterOptions):
     def check(self) -> None:
         super().check()
         if "tolerance" in self.given and not self.exact:
-            raise UsageError("--tolerance needs --exact: rounds of merges do not use it")
+            raise UsageError("--tolerance needs --exact: rounds of the default do not use it")
 
     model: str | None = option(
         None, "-m", "-f", "--model", group=OUT, type=PATH, required=True, metavar="FILE", writes=True,
@@ -135,13 +136,11 @@ class DaskTrainOptions(ClusterOptions):
     pairs: int | None = option_of(TrainOptions, "pairs", group=CLUSTER, excludes={}, check=None)
     rounds: int | None = option(
         None, "--rounds", group=CLUSTER, type=Whole(1, 10_000), metavar="R",
-        shown="3; of a named algorithm: 1; --exact: no limit",
-        help="Number of rounds. In each, sums over all shards are computed, or models of all shards are merged.",
+        shown="3; --exact: no limit", help="Number of rounds. In each, sums over all shards are computed.",
     )
     holdout_period: int | None = option(
-        HOLDOUT_PERIOD, "--holdout-period", group=CLUSTER, type=Whole(2), metavar="K",
-        shown=f"{PERIOD}; of a named algorithm: {HOLDOUT_PERIOD}",
-        help="Hold out one row in K, to compare strengths or merges.",
+        PERIOD, "--holdout-period", group=CLUSTER, type=Whole(2), metavar="K",
+        help="Hold out one row in K, to compare strengths.",
     )
     exact: bool = option(
         False, "--exact", group=CLUSTER,
@@ -159,8 +158,6 @@ class DaskTrainOptions(ClusterOptions):
         False, "--resume", group=CLUSTER,
         help="Continue after the last round of an interrupted run. Data and options must be the same.",
     )
-    rule: str | None = option_of(MergeOptions, "rule", group=CLUSTER, shown="search", check=None)
-    state: str = option_of(MergeOptions, "state", group=CLUSTER)
 
 
 @command(

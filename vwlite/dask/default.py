@@ -58,6 +58,8 @@ WITH_UNIT = ("squared", "expectile", "huber")  # losses whose size depends on th
 class DefaultRounds(DaskRounds):
     """The rounds of a run without options of a single learner."""
 
+    without: Sequence[str] = ()  # shards without a row
+    more_notes: Sequence[str] = ()  # on the sample
     _trainer: Any = None
 
     def prepare(self, settings: Settings, start: Model | None) -> None:
@@ -66,7 +68,7 @@ class DefaultRounds(DaskRounds):
         if o.validate:
             self.period = 0
         else:
-            self.period = (o.holdout_period or PERIOD) if "holdout_period" in o.given else PERIOD
+            self.period = o.holdout_period or PERIOD
         given = o.given & {"group", "validate", "derive", "pairs"}
         self.learning = o.of_shards(TrainOptions, model=None, holdout_period=None, given=given)
         self.identity |= {"--holdout-period": self.period}
@@ -337,12 +339,14 @@ class DefaultRounds(DaskRounds):
             Result("seconds", round(time.monotonic() - self._begin, 3)),
         ]
 
-    def notes(self) -> list[str]:
-        found = [*getattr(self, "more_notes", ())]
+    def about_empty(self) -> list[str]:
+        """A note on shards without a row."""
         without = [*self.listing.empty, *self.without]
-        if without:
-            more = f" and {len(without) - 3} more" if len(without) > 3 else ""
-            found.append(f"empty shards are left out: {', '.join(without[:3])}{more}")
+        more = f" and {len(without) - 3} more" if len(without) > 3 else ""
+        return [f"empty shards are left out: {', '.join(without[:3])}{more}"] if without else []
+
+    def notes(self) -> list[str]:
+        found = [*self.more_notes, *self.about_empty()]
         if self.mixture < 1:
             found.append(f"the model of the sample has a share of {1 - self.mixture:g}: rows that are held out are "
                          "predicted better with it")

@@ -21,7 +21,7 @@ from vwlite.solving.rounds.shards import ShardSums, check_problem
 
 def settings_of(o: DaskTrainOptions, start: Model | None) -> Settings:
     """The settings of the problem. UsageError if it is invalid, or not solved in rounds."""
-    for name in ("algorithm", "holdout_period", "rule", "state", "names"):
+    for name in ("algorithm", "holdout_period", "names", "validate", "group", "derive", "pairs"):
         if name in o.given or name in o.typed:
             raise UsageError(f"{option_name(name)} has no effect with --exact: leave it out")
     problem = SolveOptions(typed=o.typed, initial=o.initial, tolerance=o.tolerance)

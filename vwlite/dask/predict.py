@@ -9,11 +9,12 @@ from vwlite.dask.cluster import Cluster, Interrupted
 from vwlite.dask.commands import DaskPredictOptions
 from vwlite.dask.parts import FilePart, file_system, listed
 from vwlite.dask.tables import with_roles
-from vwlite.dask.train import RoundProgress, content_of
+from vwlite.dask.train import content_of
 from vwlite.dask.work import ShardJob, same
 from vwlite.dask.work import predict as predicted
 from vwlite.errors import CannotCreateError
 from vwlite.model import read_model
+from vwlite.output.progress import LiveLine
 from vwlite.output.results import Result, summary, values
 from vwlite.prediction.commands import PredictOptions
 from vwlite.runs.frame import RunFrame
@@ -38,17 +39,20 @@ def predict(o: DaskPredictOptions) -> int:
             frame.enter_context(cluster)
             _make_folders(outputs)
             sent = cluster.put(same, content)
-            progress = RoundProgress(o.quiet, len(parts))
+            live, done = LiveLine(quiet=o.quiet), [0, 0]
 
             def make(i: int, avoid: str | None) -> Any:
                 return cluster.put(predicted, parts[i], sent, job, outputs[i], avoid=avoid)
 
-            progress.start(1)
-            cluster.each(len(parts), make, lambda i: parts[i].name, lambda i, x: progress.one(x))
-            progress.live.clear()
+            def one(i: int, lines: int) -> None:
+                done[0], done[1] = done[0] + 1, done[1] + lines
+                live.show(lambda seconds: f"{done[0]} of {len(parts)} shards, {done[1] / (seconds or 1):,.0f} rows/s")
+
+            cluster.each(len(parts), make, lambda i: parts[i].name, one)
+            live.clear()
         except Interrupted:
             return frame.code(f"; the files in {o.predictions} are complete, but some are missing")
-        results = [Result("shards", len(parts)), Result("number_of_predictions", progress.lines),
+        results = [Result("shards", len(parts)), Result("number_of_predictions", done[1]),
                    Result("seconds", frame.seconds())]
         frame.show(summary(results))
         pairs = zip(parts, outputs, strict=True)

@@ -33,7 +33,7 @@ class DaskRounds:
         self.identity: dict[str, Any] = {
             "version of vwlite": __version__,
             "data": digest(json.dumps(listing.stamps).encode()),
-            "options": [o.rule, {name: x for name, x in vars(job.options).items() if name not in OTHERS}],
+            "options": {name: x for name, x in vars(job.options).items() if name not in OTHERS},
             "--block-size": o.block_size,
         }
 
@@ -71,8 +71,11 @@ class DaskRounds:
             return f"; no round was completed, {self.file.name} is unchanged"
         return f"; {self.file.name} is the model of round {len(self.done)}, --resume continues"
 
-    def notes(self) -> list[str]:
+    def about_empty(self) -> list[str]:
         return []
+
+    def notes(self) -> list[str]:
+        return self.about_empty()
 
 
 def digest(data: bytes) -> str:

@@ -17,13 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.algorithms.settings import Settings
 from vwlite.dask import child
-from vwlite.dask.child import ASKED, HELD, MODEL, PREDICTIONS, PROGRAM, START, TASK, WEIGHTS, Task
+from vwlite.dask.child import ASKED, PREDICTIONS, PROGRAM, START, TASK, Task
 from vwlite.dask.parts import CHUNK, FilePart, content, file_system, first_line, naming_errors
 from vwlite.errors import VwliteError, Where, WriteError
 from vwlite.input.formats import DELIMITED, by_name
-from vwlite.merging.holdout import EXAMPLES, Candidate, Holdout, HoldoutScores, Vector
 from vwlite.model.slots import Array, array_of
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.options import InputOptions
@@ -33,10 +31,9 @@ from vwlite.training.shards.drawing import is_held
 
 @dataclass(frozen=True)
 class ShardJob:
-    """What is the same for all shards of a run. weights: the content of the file of --feature-weights."""
+    """What is the same for all shards of a run."""
 
     options: InputOptions
-    weights: bytes = b""
     header: bool = True  # the first line of a file of delimited text names the columns
 
 
@@ -50,16 +47,6 @@ class Failed:
     where: Where = ()
 
 
-@dataclass(frozen=True)
-class ShardResult:
-    """The model of a shard. Empty: the shard has no line."""
-
-    model: bytes
-    held: bytes
-    lines: int
-    keys: int = 0  # of the model
-
-
 def _reduced(view: Array) -> tuple[Any, ...]:
     return array_of, (view.tobytes(), view.format)
 
@@ -67,68 +54,9 @@ def _reduced(view: Array) -> tuple[Any, ...]:
 copyreg.pickle(memoryview, _reduced)  # so that models and vectors can be sent  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True)
-class Question:
-    """Candidates of a merge, and what predictions are made of."""
-
-    settings: Settings
-    classes: tuple[str, ...]
-    candidates: tuple[Candidate, ...]
-    vectors: dict[Candidate, Vector]
-    columns: tuple[tuple[str, Any], ...]  # of tables
-    most: int  # examples of a shard
-
-
-def learn(part: FilePart, start: bytes, job: ShardJob) -> ShardResult | Failed:
-    """Train a model on a shard, from a start (nothing if it is empty)."""
-    with _task() as task:
-        initial = task.written(START, start) if start else None
-        examples, keys = task.run(part, job, child.learn, initial=initial)
-        if not examples:
-            return ShardResult(b"", b"", 0)
-        return ShardResult((task.folder / MODEL).read_bytes(), (task.folder / HELD).read_bytes(), examples, keys)
-    return task.failed
-
-
-def evaluate(
-    learned: ShardResult | Failed, part: FilePart, job: ShardJob, question: Question
-) -> HoldoutScores | Failed | None:
-    """The scores of candidates on the lines of a shard that are held out."""
-    if isinstance(learned, Failed) or not learned.held:
-        return learned if isinstance(learned, Failed) else None
-    with _task() as task, holdout_in_memory(task.folder, learned, part, job, question) as holdout:
-        found, most = holdout.scores(list(question.candidates), question.vectors.__getitem__), question.most
-        return HoldoutScores(found.each[:, :most].copy(), *(getattr(found, name)[:most] for name in EXAMPLES))
-    return task.failed
-
-
-def joined_scores(parts: list[HoldoutScores]) -> HoldoutScores:
-    """The scores of several shards as one, in their order."""
-    others = (np.concatenate([getattr(part, name) for part in parts]) for name in EXAMPLES)
-    return HoldoutScores(np.concatenate([part.each for part in parts], axis=1), *others)
-
-
-@contextmanager
-def holdout_in_memory(
-    folder: Path, learned: ShardResult, part: FilePart, job: ShardJob, question: Question
-) -> Iterator[Holdout]:
-    """The lines of a shard that are held out, in memory."""
-    path = folder / HELD
-    path.write_bytes(learned.held)
-    o = InputOptions(format=format_of(part, job), on_error=job.options.on_error, threads=1, quiet=True)
-    with ExitStack() as stack:
-        yield Holdout(o, (str(path),), question.settings, list(question.classes), dict(question.columns), stack,
-                      lambda: False)
-
-
 def same(x: Any) -> Any:
     """A value that many tasks need. As it is the result of a task, Dask computes it again if it is lost."""
     return x
-
-
-def model_of(learned: ShardResult | Failed) -> ShardResult | Failed:
-    """The result of a shard without its held-out lines, which the merge does not need."""
-    return learned if isinstance(learned, Failed) else replace(learned, held=b"")
 
 
 def sums(part: FilePart, model: bytes, job: ShardJob) -> ShardSums | Failed:
@@ -239,8 +167,6 @@ class _TaskFolder:
         header = first_line(part.url) if part.begin and job.header and format in DELIMITED else b""
         o = replace(job.options, format=format, **options)
         self.written(TASK, pickle.dumps(Task(do, o, part.name, bool(header))))
-        if job.weights:
-            self.written(WEIGHTS, job.weights)
         with ExitStack() as stack:
             file: Any = subprocess.PIPE
             if part.is_local and part.end is None:
