@@ -2,7 +2,6 @@
 
 from libc.stdint cimport uint8_t, uint32_t
 
-from vwlite.core.solve.paged cimport Paged, Paging, visit_entries
 from vwlite.core.solve.rows cimport Rows
 
 cdef extern from *:
@@ -114,7 +113,6 @@ cdef struct ByColumn:
     size_t size
     size_t* begin               # [size + 1]
     Entry* entry
-    Paging* paging              # of the entries, which are in a file; NULL: they are in memory
 
 
 cdef class Columns:
@@ -124,52 +122,38 @@ cdef class Columns:
     cdef ByColumn a             # the columns kept
     cdef uint32_t* rows_column  # [size] which column of the rows it is
     cdef uint32_t* position     # [columns of the rows] where it is kept, or NOT_KEPT
-    cdef Paged paged            # None: the entries are in memory
 
     cdef int make(self, const uint8_t* keep, size_t* counted) except -1
     cdef int fill(self, const uint8_t* keep, size_t* counted) noexcept nogil
-    cdef int fill_file(self) except -1
-
-
-cdef inline void visit_column(const ByColumn* a, size_t k) noexcept nogil:
-    """Record that column k is read now. Must be called before reading a column."""
-    if a.paging != NULL:
-        visit_entries(a.paging, a.begin[k], a.begin[k + 1])
 
 
 cdef inline double dot(const double* x, const ByColumn* a, size_t k) noexcept nogil:
     """<x, column k of a>"""
-    visit_column(a, k)
     return sparse_dot(x, a.entry + a.begin[k], a.begin[k + 1] - a.begin[k])
 
 
 cdef inline double dot_float(const float* x, const ByColumn* a, size_t k) noexcept nogil:
     """<x, column k of a>, in floats."""
-    visit_column(a, k)
     return sparse_dot_float(x, a.entry + a.begin[k], a.begin[k + 1] - a.begin[k])
 
 
 cdef inline double curvature_along(const float* d, const ByColumn* a, size_t k, double* sum) noexcept nogil:
     """sum_i d_i x_i^2 of column k of a; sum_i d_i x_i."""
-    visit_column(a, k)
     return sparse_curvature(d, a.entry + a.begin[k], a.begin[k + 1] - a.begin[k], sum)
 
 
 cdef inline float largest_size(const ByColumn* a, size_t k) noexcept nogil:
     """max_i |x_i| of column k of a."""
-    visit_column(a, k)
     return sparse_largest(a.entry + a.begin[k], a.begin[k + 1] - a.begin[k])
 
 
 cdef inline void add_column(double* out, double step, const ByColumn* a, size_t k) noexcept nogil:
     """out += step * column k of a."""
-    visit_column(a, k)
     sparse_add(out, step, a.entry + a.begin[k], a.begin[k + 1] - a.begin[k])
 
 
 cdef inline void add_scaled(float* out, const float* scale, float step, const ByColumn* a, size_t k) noexcept nogil:
     """out += step * scale * column k of a, entry by entry."""
-    visit_column(a, k)
     sparse_add_scaled(out, scale, step, a.entry + a.begin[k], a.begin[k + 1] - a.begin[k])
 
 

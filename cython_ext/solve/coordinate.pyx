@@ -14,7 +14,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
 from vwlite.core.base.elementary cimport exp_of
-from vwlite.core.solve.columns cimport ByColumn, Columns, Entry, dot, fetch_column, visit_column
+from vwlite.core.solve.columns cimport ByColumn, Columns, Entry, dot, fetch_column
 from vwlite.core.solve.batch_losses cimport LOGISTIC, POISSON, SQUARED, SQUARED_HINGE, evaluate, is_smooth
 from vwlite.core.solve.problem cimport Penalty, Problem, larger, minimizer, smaller, violation_of
 from vwlite.core.solve.random cimport random_below
@@ -87,7 +87,6 @@ cdef class CoordinateDescent(Solver):
         cdef size_t e
         cdef double squares = 0, sum = 0, most = 0, x, h
         cdef double beta = 0.25 if p.loss.kind == LOGISTIC else 2
-        visit_column(a, k)
         for e in range(a.begin[k], a.begin[k + 1]):
             x, h = a.entry[e].value, p.h[a.entry[e].row]
             squares += h * x * x
@@ -191,7 +190,6 @@ cdef class CoordinateDescent(Solver):
         if p.loss.kind == SQUARED or p.loss.kind == SQUARED_HINGE:
             h[0] = 0
             return dot(r, a, k)
-        visit_column(a, k)
         for e in range(a.begin[k], a.begin[k + 1]):
             x = entry[e].value
             g += r[entry[e].row] * x
@@ -230,7 +228,6 @@ cdef class CoordinateDescent(Solver):
         cdef size_t e
         cdef uint32_t i
         cdef double dloss, curvature
-        visit_column(a, k)
         if p.loss.kind == SQUARED:
             for e in range(a.begin[k], a.begin[k + 1]):
                 i = a.entry[e].row

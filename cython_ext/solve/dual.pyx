@@ -28,10 +28,9 @@ from libc.string cimport memcpy, memset
 
 from vwlite.core.base.prefetch cimport prefetch_read
 from vwlite.core.solve.batch_losses cimport HINGE
-from vwlite.core.solve.paged cimport visit_entries
 from vwlite.core.solve.problem cimport Problem, larger, smaller, total
 from vwlite.core.solve.random cimport random_below
-from vwlite.core.solve.rows cimport Sparse, visit
+from vwlite.core.solve.rows cimport Sparse
 from vwlite.core.solve.solver cimport Solver
 
 cdef extern from *:
@@ -78,12 +77,6 @@ cdef struct DualVariable:
     double y, initial
     size_t begin        # of its entries
     size_t size
-
-
-cdef inline void visit_row(Problem p, const DualVariable* dual) noexcept nogil:
-    """Record that the row is read now."""
-    if p.rows.a.paging != NULL:
-        visit_entries(p.rows.a.paging, dual.begin, dual.begin + dual.size)
 
 
 cdef double FRESH = 0.25        # the part of an average that is the newest weights
@@ -173,7 +166,6 @@ cdef class DualCoordinateDescent(Solver):
             dual.most, dual.y, dual.initial = p.h[i] / p.l2, p.y[i], p.rows.initial[i]
             dual.begin, dual.size = rows.begin[i], rows.begin[i + 1] - rows.begin[i]
             dual.squared = 1 if p.constant else 0
-            visit(rows, i)
             for e in range(dual.begin, dual.begin + dual.size):
                 dual.squared += <double>rows.value[e] * rows.value[e]
             dual.inverse = 1 / dual.squared if dual.squared > 0 else 0
@@ -200,7 +192,6 @@ cdef class DualCoordinateDescent(Solver):
         for i in range(p.n):
             if self.duals[i].a != 0:
                 by = self.duals[i].a * p.y[i]
-                visit(rows, i)
                 for e in range(rows.begin[i], rows.begin[i + 1]):
                     self.w[rows.index[e]] += by * rows.value[e]
                 if p.constant:
@@ -288,7 +279,6 @@ cdef class DualCoordinateDescent(Solver):
                 prefetch_read(value + dual.begin + 16)
             i = active[at]
             dual = &self.duals[i]
-            visit_row(p, dual)
             slope = dual.y * (row_dot(w, index + dual.begin, value + dual.begin, dual.size) + b + dual.initial) - 1
             read += dual.size
             if (dual.a == 0 and slope > limit_high) or (dual.a == dual.most and slope < limit_low):
@@ -328,7 +318,6 @@ cdef class DualCoordinateDescent(Solver):
         cdef bint moved = False
         for visit in range(p.n):
             dual = &self.duals[random_below(&self.random, p.n)]
-            visit_row(p, dual)
             slope = row_dot(self.w, index + dual.begin, value + dual.begin, dual.size)
             slope = dual.y * (slope + self.b + dual.initial) - 1
             self.accesses += dual.size

@@ -32,7 +32,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from vwlite.core.solve.batch_losses cimport LOGISTIC, POISSON, is_smooth
 from vwlite.core.solve.problem cimport Problem, larger, smaller, total
-from vwlite.core.solve.rows cimport Sparse, visit
+from vwlite.core.solve.rows cimport Sparse
 from vwlite.core.solve.softmax cimport SoftmaxProblem
 from vwlite.core.solve.solver cimport Solver
 
@@ -129,7 +129,6 @@ cdef class FirstOrder(Solver):
         cdef double most = 0, squares
         for i in range(self.n):
             squares = 1 if self.problem.constant else 0
-            visit(a, i)
             for e in range(a.begin[i], a.begin[i + 1]):
                 squares += <double>a.value[e] * a.value[e]
             most = larger(most, squares)

@@ -37,10 +37,8 @@ from vwlite.core.solve.columns cimport (
     dot_float,
     fetch_column,
     largest_size,
-    visit_column,
 )
 from vwlite.core.solve.batch_losses cimport POISSON, SQUARED, SQUARED_HINGE, BatchLoss, is_smooth
-from vwlite.core.solve.paged cimport visit_entries
 from vwlite.core.solve.problem cimport Penalty, Problem, larger, minimizer, smaller, total, violation_of
 from vwlite.core.solve.random cimport random_below
 from vwlite.core.solve.solver cimport Solver
@@ -437,7 +435,6 @@ cdef class Newton(Solver):
         memset(self.t, 0, 8 * p.n)
         for at in range(self.size):
             k = self.working[at].k
-            visit_column(a, k)
             for e in range(a.begin[k], a.begin[k + 1]):
                 self.t[a.entry[e].row] += 1
 
@@ -492,8 +489,6 @@ cdef class Newton(Solver):
                     self.block[place[row]].row, self.block[place[row]].value = <uint32_t>at, a.entry[e].value
                     place[row] += 1
                     e += 1
-                if a.paging != NULL:
-                    visit_entries(a.paging, self.next_entry[at], e)
                 self.next_entry[at] = e
             begin = 0
             for i in range(first, last):

@@ -31,7 +31,7 @@ from vwlite.core.solve.columns cimport NOT_KEPT, ByColumn, Columns, add_column, 
 from vwlite.core.solve.batch_losses cimport (
     HINGE, LOGISTIC, POISSON, SQUARED, LossKind, classifies, conjugates, evaluate_range, is_smooth, log_of,
 )
-from vwlite.core.solve.rows cimport Rows, Sparse, visit
+from vwlite.core.solve.rows cimport Rows, Sparse
 
 from vwlite.core.solve.batch_losses import NAMES
 
@@ -325,7 +325,6 @@ cdef class Problem:
                 self.predictions[i] += self.b + self.rows.initial[i]
             return
         for i in range(self.n):
-            visit(a, i)
             sum = 0
             for e in range(a.begin[i], a.begin[i + 1]):
                 sum += w[a.index[e]] * a.value[e]
@@ -445,7 +444,6 @@ cdef class Problem:
             return
         a = &self.rows.a
         for i in range(self.n):
-            visit(a, i)
             for e in range(a.begin[i], a.begin[i + 1]):
                 self.g[a.index[e]] += residual[i] * a.value[e]
 
@@ -656,7 +654,6 @@ cdef class Problem:
         with nogil:
             for i in range(self.n):
                 hy = self.h[i] * self.y[i]
-                visit(a, i)
                 for k in range(a.begin[i], a.begin[i + 1]):
                     x, j = hy * a.value[k], a.index[k]
                     sums[2 * j + (x < 0)] += fabs(x)

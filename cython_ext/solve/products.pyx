@@ -48,13 +48,13 @@ cdef extern from *:
 
 
 cdef class Products:
-    """rows: finished, and in memory. x_i is row i, j a column, k a class. first: the rows from this one on."""
+    """rows: finished. x_i is row i, j a column, k a class. first: the rows from this one on."""
 
     cdef Rows rows
 
     def __init__(self, Rows rows not None):
-        if not rows.finished or rows.a.paging != NULL:
-            raise ValueError("rows are not finished, or in a file")
+        if not rows.finished:
+            raise ValueError("rows are not finished")
         self.rows = rows
 
     cdef check(self, size_t first, size_t rows, size_t columns, bint same_classes):

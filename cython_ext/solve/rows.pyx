@@ -2,8 +2,6 @@
 
 A column is a key that occurs: names that collide are one column. Columns are numbered by ascending key, independent of
 the order of arrival; a feature that occurs twice in a line is one entry, with the sum as its value.
-
-With a limit, entries beyond it go to a file (paged.pyx); labels, importance and keys stay in memory.
 """
 
 from libc.math cimport isfinite, isnan
@@ -15,7 +13,6 @@ from vwlite.core.base.buffers cimport ample, resize, resize_large
 from vwlite.core.base.prefetch cimport prefetch_read
 from vwlite.core.data.batch cimport EXAMPLE, Arrays, Batch
 from vwlite.core.data.expand cimport NO_SPACE, OVERSIZED, TOO_LARGE, Expander, Expansion
-from vwlite.core.solve.paged cimport Paged, Paging, give_back, visit_entries
 
 cdef enum:
     NO_MEMORY = -1
@@ -39,22 +36,18 @@ cdef int by_size(const void* a, const void* b) noexcept nogil:
 
 
 cdef class Rows:
-    """expander: without the intercept, which is never a column. Fill with `add`, then `finish`.
+    """expander: without the intercept, which is never a column. Fill with `add`, then `finish`."""
 
-    most: number of entries (features of examples) held in memory; the rest is stored in a file. 0: no limit.
-    """
-
-    def __init__(self, Expander expander not None, *, size_t most=0):
-        self.expander, self.most = expander, most
+    def __init__(self, Expander expander not None):
+        self.expander = expander
         if resize(<void**>&self.a.begin, 1, sizeof(size_t)) or self.grow_places():
             raise MemoryError("no memory for the examples")
         self.a.begin[0] = 0
 
     def __dealloc__(self):
         free(self.a.begin)
-        if self.a.paging == NULL:
-            free(self.a.index)
-            free(self.a.value)
+        free(self.a.index)
+        free(self.a.value)
         free(self.label)
         free(self.importance)
         free(self.initial)
@@ -68,8 +61,7 @@ cdef class Rows:
 
     def add(self, Batch batch not None):
         """Append the labelled examples of positive importance of a batch, in order. MemoryError; OverflowError: more
-        than 2^32 - 2 columns, or more features in a line than can be normalized. OSError: the file cannot be written.
-        ValueError: after `finish`."""
+        than 2^32 - 2 columns, or more features in a line than can be normalized. ValueError: after `finish`."""
         cdef int failed
         cdef Expander expander = self.expander
         cdef bint numbered = expander.takes_numbers(&batch.a)
@@ -87,21 +79,16 @@ cdef class Rows:
             raise OverflowError(f"an example has more than {expander.bound} features, too many to normalize them")
         if failed:
             raise MemoryError("no memory for the examples")
-        if self.most and self.a.begin[self.a.size] - self.written > self.most:
-            self.spill()
 
     def finish(self):
-        """Number the columns by key and sum repeated features. MemoryError; OSError: the file cannot be written;
-        OverflowError: a sum of values of repeated features is not a number any more."""
+        """Number the columns by key and sum repeated features. MemoryError; OverflowError: a sum of values of repeated features is not a number any more."""
         cdef int failed
         if self.finished:
             return
         with nogil:
             failed = self.number_columns()
-            if not failed and self.paged is None:
-                failed = self.tidy(self.a.index, self.a.value, NULL, 0, self.a.size, 0, 0)
-        if not failed and self.paged is not None:
-            failed = self.tidy_file()
+            if not failed:
+                failed = self.tidy()
         free(self.final_column)
         free(self.seen)
         self.final_column, self.seen = NULL, NULL
@@ -110,23 +97,6 @@ cdef class Rows:
             raise OverflowError(OVERFLOWS)
         if failed:
             raise MemoryError("no memory for the columns")
-
-    def limit(self, size_t rows, size_t columns):
-        """How many bytes of memory the entries of rows that are in a file may take, and those of columns: above that,
-        columns are in a file too."""
-        self.memory_limit = columns
-        if self.a.paging != NULL:
-            self.a.paging.most = rows // 8
-
-    def give_back(self):
-        """Release all pages of the file from memory."""
-        if self.a.paging != NULL:
-            give_back(self.a.paging)
-
-    @property
-    def in_file(self):
-        """Whether the entries are in a file."""
-        return self.paged is not None
 
     @property
     def keys(self):
@@ -183,7 +153,7 @@ cdef class Rows:
 
     cdef int add_line(self, Expander expander, const Arrays* a, size_t line, bint numbered,
                       uint32_t* known) noexcept nogil:
-        cdef size_t i, want, at = self.a.begin[self.a.size], here = at - self.written
+        cdef size_t i, want, at = self.a.begin[self.a.size]
         cdef uint32_t hash_number
         cdef Expansion found
         cdef int failed = 0
@@ -206,7 +176,7 @@ cdef class Rows:
                 failed = self.append(expander.f.keys, expander.f.values, expander.f.size)
             expander.end_chunks()
         elif numbered:
-            if here + expander.f.size > self.nonzero_capacity:
+            if at + expander.f.size > self.nonzero_capacity:
                 failed = self.append(NULL, NULL, expander.f.size)
                 self.a.begin[self.a.size + 1] = at
             for i in range(expander.f.size):
@@ -216,7 +186,7 @@ cdef class Rows:
                 if known[hash_number] == 0:
                     failed = self.column_of(a.distinct_hash[hash_number] & expander.mask, &known[hash_number])
                     known[hash_number] += 1
-                self.a.index[here + i], self.a.value[here + i] = known[hash_number] - 1, expander.f.values[i]
+                self.a.index[at + i], self.a.value[at + i] = known[hash_number] - 1, expander.f.values[i]
             self.a.begin[self.a.size + 1] = at + expander.f.size
         else:
             if expander.normalizer is not None:     # which has added up repeated features
@@ -234,7 +204,7 @@ cdef class Rows:
 
     cdef int append(self, const uint32_t* keys, const float* values, size_t n) noexcept nogil:
         """Add features to the row that is being filled; without keys, only reserve space for them."""
-        cdef size_t i, at = self.a.begin[self.a.size + 1], here = at - self.written, want = here + n
+        cdef size_t i, at = self.a.begin[self.a.size + 1], want = at + n
         cdef int failed
         if want > self.nonzero_capacity:
             want = ample(want)
@@ -245,10 +215,10 @@ cdef class Rows:
             for i in range(n):
                 if i + AHEAD < n:
                     prefetch_read(&self.place[place_of(keys[i + AHEAD], self.places)])
-                failed = self.column_of(keys[i], &self.a.index[here + i])
+                failed = self.column_of(keys[i], &self.a.index[at + i])
                 if failed:
                     return failed
-                self.a.value[here + i] = values[i]
+                self.a.value[at + i] = values[i]
         self.a.begin[self.a.size + 1] = at + n
         return 0
 
@@ -310,72 +280,24 @@ cdef class Rows:
         self.place = NULL
         return 0
 
-    cdef int tidy(self, const uint32_t* index, const float* value, Paging* paging, size_t first, size_t end, size_t k,
-                  size_t to) noexcept nogil:
-        """Number the columns of the rows from `first` to `end` and sum repeated features. Their entries are index and
-        value, from the k-th on; they become index and value of the rows, as entries from `to` on."""
-        cdef size_t i, start, stop, base = to
+    cdef int tidy(self) noexcept nogil:
+        """Number the columns of the rows and sum repeated features."""
+        cdef size_t i, start, stop, k = 0, to = 0
         cdef uint32_t j
         cdef int failed = 0
-        for i in range(first, end):
+        for i in range(self.a.size):
             start, stop = to, self.a.begin[i + 1]
-            if paging != NULL:
-                visit_entries(paging, k, stop)
             while k < stop:
-                j = self.final_column[index[k]]
+                j = self.final_column[self.a.index[k]]
                 if self.seen[j] > start:
-                    self.a.value[self.seen[j] - 1 - base] += value[k]
-                    if not isfinite(self.a.value[self.seen[j] - 1 - base]):
+                    self.a.value[self.seen[j] - 1] += self.a.value[k]
+                    if not isfinite(self.a.value[self.seen[j] - 1]):
                         failed = OVERFLOW
                 else:
-                    self.a.index[to - base], self.a.value[to - base] = j, value[k]
+                    self.a.index[to], self.a.value[to] = j, self.a.value[k]
                     to += 1
                     self.seen[j] = to
                 k += 1
             self.a.begin[i + 1] = to
         self.nonzeros = to
         return failed
-
-    cdef int spill(self) except -1:
-        """Put the entries in memory into the file."""
-        cdef size_t n = self.a.begin[self.a.size] - self.written
-        if self.paged is None:
-            self.paged = Paged(4, 4)
-        self.write(self.written, n)
-        self.written += n
-        return 0
-
-    cdef int write(self, size_t at, size_t n) except -1:
-        """Put the first n entries in memory into the file, from the at-th on."""
-        self.paged.write(0, self.a.index, at, n)
-        self.paged.write(1, self.a.value, at, n)
-        return 0
-
-    cdef int tidy_file(self) except -1:
-        """`tidy` from one file into another, as many rows at a time as there is memory for."""
-        cdef Paged given
-        cdef uint32_t* index
-        cdef float* value
-        cdef size_t first = 0, end, k = 0, to = 0, next_k
-        cdef int failed, found = 0
-        self.spill()
-        given, self.paged = self.paged, Paged(4, 4)
-        given.map(self.written, self.most)
-        index, value = <uint32_t*>given.paging.data[0], <float*>given.paging.data[1]
-        while first < self.a.size:
-            end = first + 1     # a row fits, as it did when it came
-            while end < self.a.size and self.a.begin[end + 1] - k <= self.nonzero_capacity:
-                end += 1
-            next_k = self.a.begin[end]
-            with nogil:
-                failed = self.tidy(index, value, &given.paging, first, end, k, to)
-            found = failed or found
-            self.write(to, self.nonzeros - to)
-            first, k, to = end, next_k, self.nonzeros
-        free(self.a.index)
-        free(self.a.value)
-        self.a.index, self.a.value = NULL, NULL
-        self.a.paging = &self.paged.paging
-        self.paged.map(to, self.most)
-        self.a.index, self.a.value = <uint32_t*>self.paged.paging.data[0], <float*>self.paged.paging.data[1]
-        return found

@@ -522,13 +522,13 @@ def solving(rng: Random) -> Case:
     run = ["solve", *s.options, "data", "-m", "model%d" if "--l1-path" in s.options else "model", "--report", "report"]
     run += ["--max-seconds", rng.choice(["0.3"] * 6 + ["0"]), *some(rng, 0.2, "--max-passes 3")]
     run += some(rng, 0.3, "--tolerance 0", "--tolerance 1", "--tolerance 1e-9", "--seed 7")
-    run += some(rng, 0.3, "-c", "--cache-file cache", "--memory 30M", "--memory 1", "--threads 1", "--quiet")
+    run += some(rng, 0.3, "-c", "--cache-file cache", "--threads 1", "--quiet")
     skip = "--on-error skip"
     run += some(rng, 0.6 if bad else 0.1, skip, f"{skip} --rejects bad", f"{skip} --max-errors 2")
     model = "model2" if "--l1-path" in s.options else "model"
     certifying = ["certify", "-m", model, rng.choice(["data", "test"]), "--on-error", "skip", "--report", "report"]
     certifying += some(rng, 0.5, "--l1 0.1", "--radius 2", "--l2 0.1", "--l1 0", "--radius 1e-9", "--l1 1e300")
-    certifying += some(rng, 0.4, f"--against {model}", "--against other", "--memory 30M")
+    certifying += some(rng, 0.4, f"--against {model}", "--against other")
     if "weights" in s.more:
         certifying += ["--feature-weights", "weights"]
     if rng.random() < rare * 0.3:
@@ -552,7 +552,7 @@ def equal_solving(rng: Random) -> Case:
     content = data(rng, s.labels, rng.choice([3, 40, 300]), bad=rng.choice([0, 0, 0.05]), dense="center" in s.options)
     files = {"data": content, "data.gz": gzip.compress(content, mtime=0)} | s.more
     run = ["solve", *s.options, "-m", "model", "--quiet", "--on-error", "skip", "--max-passes", "30"]
-    groups = [*ways_of_reading(rng, run, {"model": "stale"}), [[*run, "data", "--memory", "40M"]]]
+    groups = ways_of_reading(rng, run, {"model": "stale"})
     return Case("equal", files, groups, ["model"])
 
 

@@ -124,7 +124,7 @@ def test_processes_take_the_options_of_solve(vwlite, at):
     shards, options = split(SOURCES, 3), ["--loss", "logistic", "--l1", 0.005, "--tolerance", 0.01]
     said = vwlite("solve", *shards, "--shards", 2, *options, "-m", "m")
     assert said.err.startswith("solver = owl-qn, loss = logistic, shards = 3\n")
-    for more in (["-c"], ["-c"], ["--memory", "30M"], ["--threads", 1], ["--on-error", "skip"]):
+    for more in (["-c"], ["-c"], ["--threads", 1], ["--on-error", "skip"]):
         assert vwlite("solve", *shards, "--shards", 2, *options, *more, "-m", "n", "--quiet").err == ""
         assert Path("n").read_bytes() == Path("m").read_bytes()
     assert all(Path(f"{shard}.vwlite-cache").exists() for shard in shards)
@@ -136,8 +136,6 @@ def test_processes_take_the_options_of_solve(vwlite, at):
     assert read_model("n").solved["objective"] == found["results"]["objective"]
     said = vwlite("solve", *shards, "--shards", 2, *options, "--max-seconds", 0)
     assert "--max-seconds 0 is over" in said.err
-    said = vwlite("solve", *shards, "--shards", 2, *options, "--memory", "1k", code=65)
-    assert "--memory" in said.err
 
 
 # --- how many rounds -----------------------------------------------------------------------------

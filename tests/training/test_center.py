@@ -249,7 +249,7 @@ def test_nothing_to_learn(vwlite, tmp_path):
 @pytest.mark.parametrize(
     "options",
     [
-        ["--l1", "0.01"], ["--loss", "squared", "--l1", "0.1", "--memory", "20M"], ["--l2", "0.01"],
+        ["--l1", "0.01"], ["--loss", "squared", "--l1", "0.1"], ["--l2", "0.01"],
         ["--loss", "squared-hinge", "--radius", "0.5"], ["--nonzeros", "2"], ["--loss", "poisson", "--l1", "0.05"],
         ["--oaa", "3", "--l1", "0.02"],
         ["--oaa", "3", "--softmax", "--radius", "1"], ["--l1-of-max", "0.1", "--solver", "cd"],

@@ -254,7 +254,7 @@ def test_shards_of_another_normalization_are_refused_by_name(vwlite, at):
 
 
 @pytest.mark.parametrize("how", HOW)
-@pytest.mark.parametrize("more", ["--l1 0.01", "--l2 0.1 --l1 0", "--radius 3", "--l1 0.01 --memory 2200K"])
+@pytest.mark.parametrize("more", ["--l1 0.01", "--l2 0.1 --l1 0", "--radius 3"])
 def test_the_rows_of_a_problem_are_normalized(vwlite, at, how, more):
     options = [*more.split(), "--quiet"]
     vwlite("solve", "raw", "--normalize", how, *options, "-m", "m")

@@ -92,7 +92,7 @@ class Certifying(Bounds):
     ) -> None:
         self.options, self.model, self.settings, self.against = o, model, settings, against
         self.examples = Examples(
-            o, planned(o), settings, DataNames.of(model, settings), frame, source=o.of_source, memory=o.memory
+            o, planned(o), settings, DataNames.of(model, settings), frame, source=o.of_source
         )
         self.objective = self.lower_bound = self.norm = 0.0
         self.nonzeros = 0

@@ -12,7 +12,7 @@ from vwlite.algorithms.table import SOLVED
 from vwlite.errors import UsageError
 from vwlite.options.declaring import command
 from vwlite.options.spec import CLASSES, FEATURES, IN, OUT, RUN, TABLES, option, option_name, option_of, specs_of
-from vwlite.options.types import PATH, Bytes, Choice, Number, Whole
+from vwlite.options.types import PATH, Choice, Number, Whole
 from vwlite.output.atomic import check_apart
 from vwlite.records import record
 from vwlite.runs.options import AS_WRITTEN, DATA, OF_RUN, CacheOptions, InputOptions, TrainOptions
@@ -182,11 +182,6 @@ class SolveOptions(CacheOptions):
         help="Solve in rounds over DATA files, held by N processes. The result does not depend on N. `vwlite help "
              "rounds` says for which problems, and how on many machines.",
     )
-    memory: int | None = option(
-        None, "--memory", group=RUN, type=Bytes(), metavar="BYTES", shown="no limit",
-        help="Memory limit for the data, such as 500M or 2G. The rest is kept in temporary files in TMPDIR. The "
-             "result does not change.",
-    )
 
 
 @command(
@@ -221,4 +216,3 @@ class CertifyOptions(CacheOptions):
         None, "--against", group=PROBLEM, type=PATH, metavar="SOLVED", reads="the model of --against",
         help="A solution of `vwlite solve`, for a nearly exact bound.",
     )
-    memory: int | None = option_of(SolveOptions, "memory")

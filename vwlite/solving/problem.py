@@ -1,30 +1,27 @@
 """Code shared by solve and certify: the examples in memory, and the problems of given settings."""
 
 import math
-import os
-import tempfile
 import time
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import mul
 from typing import Any
 
 from vwlite import __version__
-from vwlite.algorithms.memory import least_of_batch
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import SOLVED
-from vwlite.core.base.checksum import Checksum, checksum
+from vwlite.core.base.checksum import checksum
 from vwlite.core.data.batch import Batch
 from vwlite.core.solve.columns import Columns
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.rows import Rows
 from vwlite.core.solve.softmax import SoftmaxProblem
 from vwlite.core.solve.weights import aligned, nonzero_records, norms_beside
-from vwlite.errors import DataError, WriteError
+from vwlite.errors import DataError
 from vwlite.input.feature_weights import read_feature_weights
 from vwlite.model import Model
 from vwlite.model.absent import with_absent
@@ -39,9 +36,6 @@ from vwlite.runs.plan import DataPlan
 from vwlite.runs.run import BadLines
 from vwlite.runs.source import DataNames, Source
 
-PIECE = 1 << 20  # bytes of an array that are summed at once
-ENTRY = 8  # bytes of a feature of an example, in rows and in columns
-LEAST_OF_ENTRIES = 1 << 20  # bytes that rows and columns in files have to share
 CERTAIN = 1e-12  # a gap or a bound smaller than this part of the objective is rounding
 SMALL = 1e-6  # and a gap smaller than this part is not worth a warning
 NO_ZEROS = (
@@ -108,25 +102,23 @@ def solved_model(
 class Examples:
     """The labelled examples of DATA, read once.
 
-    settings: of the features and labels. gram: whether Newton's method will be used. Rows and columns are stored in
-    files if the memory is too small for them and for the arrays that are computed from them.
+    settings: of the features and labels.
     """
 
     def __init__(
         self, options: InputOptions, data: DataPlan, settings: Settings, known: DataNames, stack: ExitStack, *,
-        source: SourceOptions | None = None, memory: int | None = None, gram: bool = False,
+        source: SourceOptions | None = None,
     ) -> None:
         self.options, self.settings = options, settings
-        self.class_names, self.feature_names, self._memory = known.classes, known.features, memory
+        self.class_names, self.feature_names = known.classes, known.features
         self._expander = make_expander(replace(settings, constant=False))
-        self.rows = Rows(self._expander, most=0 if memory is None else max(memory // 4 // ENTRY, 1))
+        self.rows = Rows(self._expander)
         self.constant_key: int | None = make_expander(settings).constant_key
         self.dense: Dense = ()  # the columns that are centered
         self.stopped = False
         self.bad = BadLines(stack, **options.of_bad_lines)
         self.lines = 0
         self.shares: array[float] | None = None  # the weight of each column in the penalty
-        self._gram = gram
         self._namespaces = namespaces_of(settings)
         self._source = Source(data, settings, known, self.bad, source or SourceOptions())
 
@@ -189,15 +181,12 @@ class Examples:
                 self._read_each(self.rows.add)
             if self.stopped:
                 return
-            with temporary_files():
-                self.rows.finish()
+            self.rows.finish()
         except OverflowError as e:
             raise DataError(f"the data cannot be held: {e}") from None
         if not len(self.rows):
             raise DataError(self._nothing())
         self._check_constant()
-        if self._memory is not None:
-            self._limit(self._memory)
         if "feature_weights" in self.options.typed:
             self.shares = self._read_shares(self.options.typed["feature_weights"])
 
@@ -209,8 +198,7 @@ class Examples:
                 if self.feature_names is not None:
                     self.feature_names.take(parsed.names)
                 self._namespaces.look(parsed.batch)
-                with temporary_files():
-                    take(parsed.batch)
+                take(parsed.batch)
                 self.lines += len(parsed.batch)
                 if parsed.bad:
                     live.clear()
@@ -235,24 +223,6 @@ class Examples:
         found = [f"{n} {what}" for what, n in counts.items() if n]
         why = f"of {self.lines} lines, {', '.join(found)}" if found else "the input has no examples"
         return f"no example with a label: {why}"
-
-    def _limit(self, memory: int) -> None:
-        """Divide the remaining memory between the columns and the windows of the files. DataError: it is too small."""
-        rows = self.rows
-        least = LEAST_OF_ENTRIES + least_of_batch(
-            len(rows), len(rows.keys), classes=self.records, together=self.settings.softmax, gram=self._gram
-        )
-        all_rows = ENTRY * rows.nonzeros
-        left = memory - least - (0 if rows.in_file else all_rows)
-        if left < 0:
-            # With more, rows may be in memory that were not: they take a quarter of it, or all that they need.
-            enough = least + min(all_rows, least // 3 + 1)
-            raise DataError(
-                f"--memory {memory} is too little for {len(rows)} examples and {len(rows.keys)} columns: "
-                f"use {enough}"
-            )
-        left += LEAST_OF_ENTRIES
-        rows.limit(left // 4, left // 2)
 
     def _check_constant(self) -> None:
         """DataError if a feature has the index of the constant: its weight would be that, which has no penalty."""
@@ -283,15 +253,7 @@ class Examples:
         rows = self.rows
         parts = [rows.keys, rows.labels, rows.importance, rows.initial, *rows.entries]
         parts += [memoryview(self.shares)] if self.shares is not None else []
-        return f"{checksum(b''.join(self._sum_of(part).to_bytes(8, 'little') for part in parts)):016x}"
-
-    def _sum_of(self, part: memoryview) -> int:
-        """The checksum of an array, a piece at a time: it may be in a file."""
-        data, found = part.cast("B"), Checksum()
-        for at in range(0, len(data), PIECE):
-            found.add(data[at : at + PIECE])
-            self.rows.give_back()
-        return int(found.value)
+        return f"{checksum(b''.join(checksum(part.cast('B')).to_bytes(8, 'little') for part in parts)):016x}"
 
     def class_name(self, k: int) -> str:
         """Of the problem of a class; nothing if there is only one problem."""
@@ -346,19 +308,6 @@ class Examples:
         if self.constant_key is not None:
             intercept = aligned(array("I", [self.constant_key]), *given)[0]
         return aligned(keys, *given, unseen), intercept
-
-
-@contextmanager
-def temporary_files() -> Iterator[None]:
-    """WriteError for files of rows and columns that cannot be written."""
-    try:
-        yield
-    except OSError as e:
-        folder = tempfile.tempdir or os.environ.get("TMPDIR", "the folder for temporary files")
-        raise WriteError(
-            f"the temporary file of the examples in {folder} cannot be written: {e.strerror}; set TMPDIR to a folder "
-            "with more space, or allow more --memory"
-        ) from e
 
 
 def set_numbers(problem: Problem, numbers: list[Numbers]) -> None:

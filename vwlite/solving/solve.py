@@ -43,7 +43,6 @@ from vwlite.solving.problem import (
     set_numbers,
     solved_model,
     summary,
-    temporary_files,
 )
 
 HEADER = "  step   seconds        objective           gap     gap %  nonzeros   violation   columns"
@@ -106,7 +105,7 @@ class Solving:
         self.feature_names = name_store(o.names, start.names if start else NONE)
         known = DataNames.of(start, settings, self.feature_names)
         self.examples = Examples(
-            o, data, settings, known, frame, source=o.of_source, memory=o.memory, gram=solver == "newton"
+            o, data, settings, known, frame, source=o.of_source
         )
         self.started_at = time.monotonic()
         self.limits = Limits(o.max_seconds, o.max_passes)
@@ -141,8 +140,7 @@ class Solving:
         """Find the weights, for one strength or for several."""
         o, examples = self.options, self.examples
         if examples.separate:
-            with temporary_files():
-                self._columns = Columns(examples.rows)
+            self._columns = Columns(examples.rows)
         self.weights = [self._first() for _ in range(examples.records)]
         self.l1_max = self._l1_max()
         if o.l1_of_max is not None:
@@ -227,8 +225,7 @@ class Solving:
         """Strengths from the least at which all weights are zero, each from the solution before."""
         names = models_of_path(self.options.model, count) if self.options.model else []
         if self._problem is not None:
-            with temporary_files():
-                self._problem.make_columns(self.l1_max * last)
+            self._problem.make_columns(self.l1_max * last)
         if not self.options.quiet:
             say(PATH_HEADER)
         for i in range(count):
@@ -281,7 +278,7 @@ class Solving:
             timer.start()
         try:
             while not self._ended(problem, solver, found, best):
-                with temporary_files(), self._live.ticking(partial(self._progress, solver, found.steps, name)):
+                with self._live.ticking(partial(self._progress, solver, found.steps, name)):
                     solver.step()
                 found.steps += 1
                 if math.isnan(problem.objective):
@@ -378,14 +375,14 @@ class Solving:
             say(f"warning: {found.warning}: the gap is {100 * found.share:.3g} %")
         names = (
             "tolerance", "max_seconds", "max_passes", "seed", *self.row.options, "l1_of_max", "l1_path", "data",
-            "model", "initial", "threads", "memory", "names",
+            "model", "initial", "threads", "names",
         )
         frame.report(
             options=frame.reported_options(self.settings, *names, solver=self.solver, cache=self.examples.cache),
             signal=frame.signal,
             data={
                 "examples": len(rows), "unlabelled": rows.unlabelled, "bad_lines_skipped": self.examples.bad.count,
-                "columns": len(rows.keys), "nonzeros": rows.nonzeros, "in_files": rows.in_file,
+                "columns": len(rows.keys), "nonzeros": rows.nonzeros,
             },
             steps=found.rows,
             path=self.path,
@@ -471,7 +468,7 @@ class Solving:
             strength = ""
         strength = ", ".join([*filter(None, [strength]), *([f"l2 = {s.l2:g}"] if s.l2 else [])])
         say(f"solver = {self.solver}, loss = {s.loss}, {s.outputs.count}{strength}, bits = {s.bits}")
-        say(f"{len(rows)} examples, {len(rows.keys)} columns, {rows.nonzeros} nonzeros{' in a file' * rows.in_file}")
+        say(f"{len(rows)} examples, {len(rows.keys)} columns, {rows.nonzeros} nonzeros")
         if o.initial:
             say(f"starts from {o.initial}")
         if o.model:

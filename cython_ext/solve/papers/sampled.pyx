@@ -17,7 +17,7 @@ from vwlite.core.solve.gradient cimport GROWTH, NOISE, WHOLE_GRADIENTS, FirstOrd
 from vwlite.core.solve.batch_losses cimport evaluate, is_smooth, log_of
 from vwlite.core.solve.problem cimport Problem, larger, smaller
 from vwlite.core.solve.random cimport random_below
-from vwlite.core.solve.rows cimport Sparse, visit
+from vwlite.core.solve.rows cimport Sparse
 from vwlite.core.solve.softmax cimport softmax_row
 
 cdef double FAR = 700           # below a logarithm: no mass
@@ -98,7 +98,6 @@ cdef class _Sampled(FirstOrder):
         cdef size_t e, c, j
         cdef double sum, curvature
         cdef double* r = self.scores + self.classes
-        visit(a, i)
         for c in range(self.classes):
             sum = 0
             for e in range(a.begin[i], a.begin[i + 1]):
@@ -297,7 +296,6 @@ cdef class ExponentiatedGradient(_Sampled):
         cdef double most = 0, c
         memset(self.sample_g, 0, 8 * self.d)
         for i in range(self.n):
-            visit(a, i)
             for e in range(a.begin[i], a.begin[i + 1]):
                 self.sample_g[a.index[e]] += self.problem.h[i] * a.value[e] * a.value[e]
         for j in range(self.d):

@@ -21,11 +21,10 @@ from libc.math cimport fabs
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
-from vwlite.core.solve.columns cimport NOT_KEPT, ByColumn, dot, visit_column
+from vwlite.core.solve.columns cimport NOT_KEPT, ByColumn, dot
 from vwlite.core.solve.batch_losses cimport LOGISTIC, POISSON, evaluate, is_smooth
 from vwlite.core.solve.problem cimport Penalty, Problem, larger, smaller
 from vwlite.core.solve.random cimport random_below
-from vwlite.core.solve.rows cimport visit
 from vwlite.core.solve.solver cimport Solver
 
 cdef enum:
@@ -75,7 +74,6 @@ cdef class _Halves(Solver):
             if self.u == NULL or self.entries == NULL:
                 raise MemoryError("no memory for the coordinates")
             for i in range(p.n):
-                visit(&p.rows.a, i)
                 for j in range(p.rows.a.begin[i], p.rows.a.begin[i + 1]):
                     self.entries[p.rows.a.index[j]] += 1
         free(self.bound)
@@ -96,7 +94,6 @@ cdef class _Halves(Solver):
         cdef double squares, most, x
         cdef double beta = 0.25 if p.loss.kind == LOGISTIC else 2
         for k in range(a.size):
-            visit_column(a, k)
             squares = most = 0
             for e in range(a.begin[k], a.begin[k + 1]):
                 x = a.entry[e].value
@@ -131,7 +128,6 @@ cdef class _Halves(Solver):
         self.u[j + p.d if negative else j] += step
         p.weights[j] = self.u[j] - self.u[p.d + j]
         step = p.weights[j] - before
-        visit_column(a, column)
         for e in range(a.begin[column], a.begin[column + 1]):
             i = a.entry[e].row
             p.predictions[i] += step * a.entry[e].value

@@ -155,8 +155,7 @@ class Processes:
         self._pids.remove(pid)
         paths = ", ".join(self.paths[i] for i in self._mine[number])
         how = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"code {os.WEXITSTATUS(status)}"
-        return ShortageError(f"the process that holds {paths} has ended with {how}, perhaps out of memory: "
-                             "--memory limits it")
+        return ShortageError(f"the process that holds {paths} has ended with {how}, perhaps out of memory")
 
 
 def _end(number: int, frame: FrameType | None) -> None:

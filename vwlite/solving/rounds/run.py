@@ -31,7 +31,7 @@ def solve_shards(o: SolveOptions) -> int:
 
     def read(stack: ExitStack, path: str) -> Examples:
         one = replace(o, data=(path,))
-        return Examples(one, planned(one), settings, known, stack, source=one.of_source, memory=o.memory)
+        return Examples(one, planned(one), settings, known, stack, source=one.of_source)
 
     # Forked before the frame opens files, which the processes would have too; ended before it ends.
     with Processes(o.data, o.shards, read, settings) as processes, RunFrame("solve", o) as frame:
@@ -53,7 +53,7 @@ def solve_shards(o: SolveOptions) -> int:
         warns = frame.signal is None and run.state.word != "converged" and run.bounds.share > max(o.tolerance, SMALL)
         if warns:
             say(f"warning: {ended}: the gap is {100 * run.bounds.share:.3g} %")
-        names = "tolerance", "max_seconds", "max_passes", "shards", "data", "model", "initial", "threads", "memory"
+        names = "tolerance", "max_seconds", "max_passes", "shards", "data", "model", "initial", "threads"
         frame.report(
             options=frame.reported_options(settings, *names, solver=run.state.solver),
             signal=frame.signal,
