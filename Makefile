@@ -12,7 +12,7 @@ BIN := .venv/bin
 DEMO := build/demo
 
 .PHONY: help install demo try test test-long lint docs sanitize portable fuzz compat bench bench-quick bench-projection \
-	bench-dimension bench-sql tasks compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge \
+	bench-dimension bench-sql tasks compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge bench-shards \
 	auto auto-scale auto-kinds auto-quick continue bench-against bench-serve soak wheel wheels release test-browser page-picture clean
 
 help:
@@ -57,6 +57,8 @@ help:
 	@echo "                  SETS=FOLDER as above"
 	@echo "make bench-merge  merges against one machine, in tests/bench/MERGE.md (about 30 minutes); SETS=FOLDER as above,"
 	@echo "                  ONLY=WORK is one part"
+	@echo "make bench-shards \`vwlite dask train\` without options beside one machine, in tests/bench/MERGE.md (about an hour);"
+	@echo "                  SETS=FOLDER as above, ONLY=NAME prints some rows"
 	@echo "make auto         \`--algorithm auto\` beside tuned learners, in tests/bench/AUTO.md (about 10 minutes);"
 	@echo "                  SETS=FOLDER as above, ONLY=PARTS are some parts, such as \"tables texts\""
 	@echo "make auto-scale   the default with many examples, and with many classes, in tests/bench/AUTO.md and RESULTS.md"
@@ -267,6 +269,9 @@ bench-solve-quick: $(BENCH)
 
 bench-merge: $(INSTALLED) $(TESTED)
 	$(BIN)/python tests/bench/merge.py --data $(SETS) --results tests/bench/MERGE.md $(addprefix --only ,$(ONLY))
+
+bench-shards: $(INSTALLED) $(TESTED)
+	$(BIN)/python tests/bench/shards.py --data $(SETS) --results tests/bench/MERGE.md $(if $(ONLY),--only "$(ONLY)")
 
 AUTO := --data $(SETS) --results tests/bench/AUTO.md
 auto: $(BENCH)

@@ -19,28 +19,21 @@ steps are scored. Wall clock and time of processors, the least of three.
 Many: shards of clicks (data/generate.py), each a model of adagrad; a few of them are merged, then all: at once, by sums
 of ten each (a machine's), and by ranges of features. What a key costs in the small run says what the large one should
 cost, and what 1,000 shards of 1 GB would.
-
-Dask: a round over shards of clicks by one process of a worker and by two, in turn, and one machine's plain pass.
 """
 
-import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
 from harness import (
-    ROOT,
     VWLITE,
     generate,
-    installed,
     made,
     options_of,
     read_lines,
@@ -78,7 +71,7 @@ HOLDOUTS = (200, 500, MOST)
 DRAWS = 5  # of the shuffle
 TUNED, OTHER = 1, 14  # the first draw of each kind: the prior of the stack was tuned on draws 1 to 13
 LARGEST_OVER_ONE, LARGEST_OVER_BEST, MEDIAN_OVER_ONE = 1.30, 1.03, 1.06
-OTHERS = ["holdouts", "time", "many", "dask"]
+OTHERS = ["holdouts", "time", "many"]
 
 
 @dataclass(frozen=True)
@@ -427,43 +420,6 @@ def many(shards: int, lines: int) -> str:
     return f"{table(titles, rows, 'lr')}\n\n{speed}\n\n{paper}"
 
 
-def dask(shards: int, megabytes: float) -> str:
-    """Rows a second of a round with one worker and with two, medians of three in turn; exits if the models differ."""
-    plain, one, two = "one machine, `train --threads 1`", "`local:1`", "`local:2`"
-    found: dict[str, list[float]] = {plain: [], one: [], two: []}
-    learn = ["--loss", "logistic", "--algorithm", "adagrad"]
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        files, rows = [folder / f"{k}.vw" for k in range(shards)], 0
-        clicks = [sys.executable, ROOT / "data/generate.py", "clicks", "--megabytes", str(shards * megabytes)]
-        with subprocess.Popen(clicks, stdout=subprocess.PIPE) as text:
-            assert text.stdout is not None
-            for file in files:
-                with file.open("wb") as out:
-                    while out.tell() < megabytes * 1e6 and (line := text.stdout.readline()):
-                        out.write(line)
-                        rows += 1
-            text.stdout.read()
-        for _ in range(3):
-            seconds, _ = command("train", *files, "--threads", 1, *learn, "-m", folder / "plain")
-            found[plain].append(rows / seconds)
-            for where in (one, two):
-                workers = where.strip("`")
-                out = ["-m", folder / workers, "--report", folder / "report"]
-                command("dask", "train", *files, "--scheduler", workers, *learn, *out)
-                found[where].append(json.loads((folder / "report").read_text())["rounds"][0]["rows_a_second"])
-            say(", ".join(f"{name}: {speeds[-1]:,.0f} rows/s" for name, speeds in found.items()))
-        if (folder / "local:1").read_bytes() != (folder / "local:2").read_bytes():
-            sys.exit("merge.py: two workers have not given the model of one")
-    what = f"{shards} shards of {megabytes:g} MB, {rows:,} rows"
-    cells = []
-    for name, speeds in found.items():
-        ratio = median(b / a for a, b in zip(found[one], speeds, strict=True))
-        goal = ("1.7", verdict(ratio >= 1.7)) if name == two else ("", "")
-        cells.append([name, f"{median(speeds):,.0f}", f"{ratio:.2f}", *goal])
-    return table([what, "rows/s", "over `local:1`", "at least", "reached"], cells, "lrrrl")
-
-
 def on_paper(of_key: float, whole: Cost) -> str:
     """1,000 shards of 1 GB on 100 machines, 10 Gbit/s between them, at what was measured: seconds of a processor for a
     key of a model, and its bytes.
@@ -487,7 +443,6 @@ def main() -> None:
     parser.add_argument("--shards", type=int, default=200, help="of the run of many, of which there are tens")
     parser.add_argument("--examples", type=int, default=20_000, help="of each of them")
     parser.add_argument("--features", type=int, default=1_000_000, help="of each model whose merge is timed")
-    parser.add_argument("--megabytes", type=float, default=100, help="of each of the 8 shards of Dask's rounds")
     o = parser.parse_args()
     missing = [name for pair in map(SETS.get, o.sets) for name in pair or () if name and not (o.data / name).exists()]
     if missing and set(o.only) & {*WORKS, "holdouts"}:
@@ -508,8 +463,6 @@ def main() -> None:
         keep("merge time", times(o.features, 16))
     if "many" in o.only:
         keep("merge many", many(o.shards, o.examples))
-    if "dask" in o.only and installed("distributed"):
-        keep("merge dask", dask(8, o.megabytes))
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ def test_rows_without_label_or_importance_are_not_drawn(tmp_path):
     (tmp_path / "x.vw").write_text("1 | a\n| b\n1 0 | c\n\n-1 2 | d\n")
     found = draw(tmp_path / "x.vw")
     assert sorted(row.text for row in found.rows) == [b"-1 2 | d", b"1 | a"]
-    assert found.lines.tolist() == [1, 5] and found.weight == 3
+    assert found.lines.tolist() == [1, 5]
 
 
 def test_rows_of_each_class_are_kept(tmp_path):

@@ -12,7 +12,7 @@ from vwlite.core.solve.rows import Rows
 from vwlite.model.learners import make_expander
 from vwlite.training.shards import fit, strengths
 from vwlite.training.shards.fit import ShardFit, chosen
-from vwlite.training.shards.rows import Point, ShardRows, Together, Unit
+from vwlite.training.shards.rows import Point, ShardRows, Unit, total
 from vwlite.training.shards.strengths import SPARSE, Penalties, Strength, StrengthSearch
 
 K = 3  # classes
@@ -57,6 +57,31 @@ def keys_of(x):
 def penalties_of(x, v):
     d = x.shape[1]
     return Penalties(100 / v.sum() * (v[:, None] * x * x).sum(axis=0), np.ones(d), np.arange(d) >= d - 2)
+
+
+class Together:
+    """Shards that are in this process. keys: of all features."""
+
+    def __init__(self, shards, keys):
+        self._shards, self._projected = shards, []
+        for shard in shards:
+            shard.widen(keys)
+
+    def slopes(self, w):
+        g, curvature = zip(*(shard.slopes(w) for shard in self._shards), strict=True)
+        return total(g), total(curvature)
+
+    def project(self, w, directions):
+        self._projected = [shard.projected(w, directions) for shard in self._shards]
+
+    def sums(self, points):
+        return [*map(total, zip(*(one.sums(points) for one in self._projected), strict=True))]
+
+    def losses_apart(self, points):
+        return total([one.losses_apart(points) for one in self._projected])
+
+    def smearing(self, point, deviation):
+        return total([one.smearing(point, deviation) for one in self._projected])
 
 
 class Case:

@@ -58,10 +58,6 @@ class Cluster:
         self._events.put(None)
 
     @property
-    def is_stopped(self) -> bool:
-        return self._stopped
-
-    @property
     def workers(self) -> list[str]:
         """Their addresses."""
         return list(self._client.scheduler_info(n_workers=-1)["workers"])

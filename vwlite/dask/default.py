@@ -61,6 +61,7 @@ class DefaultRounds(DaskRounds):
     without: Sequence[str] = ()  # shards without a row
     more_notes: Sequence[str] = ()  # on the sample
     _trainer: Any = None
+    _is_stopped = False
 
     def prepare(self, settings: Settings, start: Model | None) -> None:
         o = self.options
@@ -88,6 +89,7 @@ class DefaultRounds(DaskRounds):
 
     def stop(self) -> None:
         """End as soon as possible."""
+        self._is_stopped = True
         self.cluster.stop()
         if self._trainer is not None:
             self._trainer.stop()
@@ -135,7 +137,7 @@ class DefaultRounds(DaskRounds):
         if self.rows <= MOST_ROWS and sum(size for _, _, size, *_ in self.facts) <= MOST_BYTES:
             self.files = tuple(dict.fromkeys(part.url for part in self.ordered))
             return
-        held = [sum(x[4][by] for x in self.facts) for by in (0, 1)]
+        held = [sum(x[3][by] for x in self.facts) for by in (0, 1)]
         self.by = 0
         if self.period and not FEWEST_HELD <= held[0] * self.period / self.rows <= MOST_HELD:
             self.by = 1
@@ -201,7 +203,7 @@ class DefaultRounds(DaskRounds):
             return FitProgress(o, bad).model_of(trainer)
 
     def _stopped(self) -> bool:
-        return self.cluster.is_stopped
+        return self._is_stopped
 
     def _set_fit(self) -> None:
         """What is known before the first round: the features, the strengths, the fit to the sample."""
@@ -242,7 +244,7 @@ class DefaultRounds(DaskRounds):
         self.fit = ShardFit(shards, rows, penalties, strength, total, held, start, is_start=self.before is not None)
         if self.before is not None:
             facts_before = json.loads(bytes(self.before["facts"]))
-            self.fit.go_on(self.before.get("last"), facts_before["factor"])
+            self.fit.last, self.fit.factor = self.before.get("last"), facts_before["factor"]
             self.first_losses = facts_before["losses"]
         self.own = weights_of(model, shards.keys, self.unit)
         self.constant = np.vstack([zero[:-1], rows.targets.level(rows.scores(zero), rows.v, 0, OF_INTERCEPT)[None]])

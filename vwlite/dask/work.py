@@ -80,12 +80,11 @@ def draw(part: FilePart, job: ShardJob) -> Any:
 
 
 def drawn_facts(drawn: Any, period: int) -> Any:
-    """What the driver needs of a draw: its digest, rows, bytes and importance, and how many rows would be held out by
-    content and by place."""
+    """Of a draw: its digest, rows, bytes, and how many rows would be held out by content and by place."""
     if isinstance(drawn, Failed):
         return drawn
     held = tuple(int(is_held(drawn.numbers, period, by).sum()) for by in (0, 1)) if period else (0, 0)
-    return drawn.digest, len(drawn), drawn.size, drawn.weight, held
+    return drawn.digest, len(drawn), drawn.size, held
 
 
 def drawn_rows(drawn: Any, most: int) -> Any:

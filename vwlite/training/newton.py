@@ -7,7 +7,7 @@ library of linear algebra: every sum has one order.
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -24,16 +24,6 @@ OF_INTERCEPT = 1e-3  # L
 FARTHEST = 27.0  # scores of labels and classes are clipped to it before they are judged
 FLAT = 1e-9  # the least second derivative, and the least part of a whole
 TINY = 1e-300
-
-
-class Design(Protocol):
-    """Rows with importances, from `first` on, and weights [columns, classes]."""
-
-    def scores(self, w: Any, first: int) -> Any: ...  # p_ik = <x_i, w_k>
-
-    def gradients(self, r: Any, first: int) -> Any: ...  # sum of r_ik x_ij
-
-    def squares(self, r: Any, first: int) -> Any: ...  # sum of r_ik x_ij^2
 
 
 class Targets:
@@ -112,11 +102,11 @@ class Classes(Targets):
 
 
 def minimum(
-    design: Design, targets: Targets, u: Any, penalty: Any, center: Any, w: Any, first: int = 0,
+    design: Any, targets: Targets, u: Any, penalty: Any, center: Any, w: Any, first: int = 0,
     gain_at_end: float | None = None,
 ) -> tuple[Any, Any]:
-    """The minimum, and its scores. u: the importances of the rows from `first` on. penalty, center: L and c. w: where
-    it starts. gain_at_end: GAIN."""
+    """The minimum, and its scores. design: has the methods of `ShardRows`. u: the importances of the rows from `first`
+    on. penalty, center: L and c. w: where it starts. gain_at_end: GAIN."""
     u_each, least = u[:, None], GAIN if gain_at_end is None else gain_at_end
     p = design.scores(w, first)
     values, slopes, curvatures = targets.at(p, first)

@@ -52,7 +52,6 @@ class Draw:
     format: str
     header: bytes
     size: int  # bytes of the text of the rows
-    weight: float  # the sum of importances
     rows: tuple[Row, ...]  # those of the least numbers, ascending
     of_classes: tuple[Row, ...]  # those of each class
     numbers: Any  # [2, rows]
@@ -107,7 +106,7 @@ class Drawing:
         self._trim()
         contents = np.array(s.contents)
         return Draw(
-            self._digest.hexdigest(), self._format, self._header, self._size, float(np.array(s.importances).sum()),
+            self._digest.hexdigest(), self._format, self._header, self._size,
             tuple(self._rows), tuple(row for _, rows in sorted(self._of_classes.items()) for row in rows),
             np.array([contents, places_of(contents, 0)]), np.concatenate(self._lines),
         )
@@ -121,7 +120,7 @@ class Drawing:
         assert parsed.source is not None
         self._format, self._header = parsed.source.format, self._header or parsed.source.header
         self._lines.append(np.array([batch.line_number(i) for i in chosen], np.uint32))
-        contents = np.array(self._summary.contents)[before:]
+        contents = np.array(self._summary.contents[before:])
         texts, places = parsed.source.lines_of(batch, chosen), places_of(contents, before).tolist()
         labels = np.array(batch.label)[chosen].tolist() if self._names is not None else [0.0] * len(chosen)
         for place, content, text, label in zip(places, contents.tolist(), texts, labels, strict=True):

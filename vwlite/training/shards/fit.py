@@ -46,22 +46,17 @@ Search = Generator[Point, Any, "End"]
 
 
 class Shards(Protocol):
-    """Computes sums over all shards, in their order."""
+    """Sums over all shards, in their order: g and C, and after `project` those of a `Projected`."""
 
-    def slopes(self, w: Any) -> tuple[Any, Any]:
-        """g and C."""
+    def slopes(self, w: Any) -> tuple[Any, Any]: ...
 
-    def project(self, w: Any, directions: Sequence[Any]) -> None:
-        """Compute the scores p at w, and their changes s_k along directions, for what follows."""
+    def project(self, w: Any, directions: Sequence[Any]) -> None: ...
 
-    def sums(self, points: Sequence[Point]) -> Sequence[Any]:
-        """For each point, as of `Projected.sums`."""
+    def sums(self, points: Sequence[Point]) -> Sequence[Any]: ...
 
-    def losses_apart(self, points: Sequence[Point]) -> Any:
-        """As of `Projected.losses_apart`."""
+    def losses_apart(self, points: Sequence[Point]) -> Any: ...
 
-    def smearing(self, point: Point, deviation: float) -> Any:
-        """As of `Projected.smearing`."""
+    def smearing(self, point: Point, deviation: float) -> Any: ...
 
 
 @record(frozen=True)
@@ -88,7 +83,7 @@ class ShardFit:
         """w: where the fit to the sample begins; is_start: where the rounds do, in its place."""
         self._shards, self._sample, self._penalties, self.strength = shards, sample, penalties, strength
         self._total, self._held, self.factor = total, held, 1.0
-        self.last: Any = None  # step
+        self.last: Any = None  # step; with the factor of its lane, what another process continues with
         self._end: tuple[float, ...] = ()  # of the last round, along its directions
         self.curvature: Any = None  # C of the last round
         self.w = w
@@ -124,10 +119,6 @@ class ShardFit:
         losses = (apart[:, 0] / max(self._held, TINY)).tolist()
         return Round(losses[best], end.objective, self.factor * self.strength.strength, sqrt(inner(move, move)), fell,
                      tuple(losses[len(lanes) :]))
-
-    def go_on(self, last: Any, factor: float) -> None:
-        """Continue after a round of another process: with its step, if it made one, and the factor of its lane."""
-        self.last, self.factor = last, factor
 
     def mix(self, other: Any) -> tuple[float, float]:
         """Replace w by (1 - u) other + u w, with the u of MIXTURES that is best for rows that are held out, if

@@ -194,31 +194,6 @@ class Projected:
         return np.array([dot(self.held, np.exp(deviation * targets.residuals(self._at(point)))), self.held.sum()])
 
 
-class Together:
-    """Shards that are in this process. keys: of all features."""
-
-    def __init__(self, shards: Sequence[ShardRows], keys: Any) -> None:
-        self._shards, self._projected = shards, list[Projected]()
-        for shard in shards:
-            shard.widen(keys)
-
-    def slopes(self, w: Any) -> tuple[Any, Any]:
-        g, curvature = zip(*(shard.slopes(w) for shard in self._shards), strict=True)
-        return total(g), total(curvature)
-
-    def project(self, w: Any, directions: Sequence[Any]) -> None:
-        self._projected = [shard.projected(w, directions) for shard in self._shards]
-
-    def sums(self, points: Sequence[Point]) -> list[Any]:
-        return [*map(total, zip(*(one.sums(points) for one in self._projected), strict=True))]
-
-    def losses_apart(self, points: Sequence[Point]) -> Any:
-        return total([one.losses_apart(points) for one in self._projected])
-
-    def smearing(self, point: Point, deviation: float) -> Any:
-        return total([one.smearing(point, deviation) for one in self._projected])
-
-
 def total(parts: Sequence[Any]) -> Any:
     """The sum of arrays, in their order."""
     found = np.array(parts[0], float)
