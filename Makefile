@@ -288,6 +288,8 @@ auto-kinds: $(BENCH)
 continue: $(BENCH)
 	.bench/venv/bin/python tests/bench/nights.py $(if $(SETS),--data "$(SETS)") \
 		$(if $(ONLY),--only "$(ONLY)",--results tests/bench/AUTO.md)
+	.bench/venv/bin/python tests/bench/nights.py $(if $(SETS),--data "$(SETS)") --limited \
+		$(if $(ONLY),--only "$(ONLY)",--results tests/bench/AUTO.md)
 
 auto-quick: $(BENCH)
 	mkdir -p build/auto

@@ -187,7 +187,7 @@ def main() -> None:
     parser = options_of(__doc__, quick="small sets, and a stream of few rows: does it work?", data=True,
                         results="put the tables into this file")
     parser.add_argument("--only", default="", help="names of sets or changes, some of which a row must have")
-    parser.add_argument("--limited", action="store_true", help="only those of which not all rows are kept")
+    parser.add_argument("--limited", action="store_true", help="sets of which not all rows are kept, in another table")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time")
     o = parser.parse_args()
     only: Callable[[str], bool] = lambda text: not o.only or any(word in text for word in o.only.split())  # noqa: E731
@@ -202,7 +202,7 @@ def main() -> None:
             streamed += [(data, ("as it came",), len(read_lines(data.train)) // STREAM_DAYS)
                          for data in messages(o.data, Path(name))]
             sets += documents(o.data)
-        few = [] if o.quick else [*sets, *clicks(Path(name))]
+        few = [*sets, *clicks(Path(name))] if o.limited else []
         limited = [pool.submit(of_set, data, LIMITED[data.name], share) for data in few if data.name in LIMITED
                    for share in SHARES if only(f"{data.name} {share:g} kept")]
         if o.limited:
@@ -223,9 +223,10 @@ def main() -> None:
         [row[0], str(row[1]), "a tenth" if k % 2 == 0 else "none", f"{row[2]:.4f}", f"{row[3]:+.3f}"]
         for k, row in enumerate(partly)], "lrl")
     second = table(["stream", "change", "loss", "nights", "all days", "forgot"], others, "llr")
-    parts = ([first, f"Mean {mean:+.4f}."] if nights else []) + ([third] if partly else [])
-    parts += [second] if others else []
-    show("\n\n".join([*parts, made("vwlite", "numpy")]), o.results, "continue")
+    parts = ([first, f"Mean {mean:+.4f}."] if nights else []) + ([second] if others else [])
+    parts = [third] if o.limited else parts
+    name = "continue limited" if o.limited else "continue"
+    show("\n\n".join([*parts, made("vwlite", "numpy")]), o.results, name)
 
 
 def _shown(futures: Sequence) -> Iterator[tuple]:  # type: ignore[type-arg]
