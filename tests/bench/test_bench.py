@@ -44,6 +44,7 @@ def test_some_rows_of_the_quick_benchmark_fill_a_table(tmp_path: Path) -> None:
     assert all(not cells[0].strip() or "libsvm" in cells[0] for cells in table[2:])
 
 
+@pytest.mark.long
 def test_the_figures_of_readme_are_measured() -> None:
     facts = json.loads(start("tasks", "--quick").stdout)
     assert facts.keys() == json.loads((FOLDER / "tasks.json").read_text()).keys()

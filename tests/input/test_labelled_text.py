@@ -133,7 +133,6 @@ def test_errors_have_a_place_and_a_way_out(vwlite, model):
     assert "--label y is for tables" in vwlite("train", "lines.txt", "--label", "y", "-m", "x", code=2).err
     said = vwlite("train", "lines.txt", "--format", "text", "-m", "x", code=65).err
     assert "\nlines.txt:1:1: lines of --format text have no labels" in said
-    assert "is for tables" in vwlite("predict", "-m", "m", "lines.txt", "--append", code=2).err
     done = finish(start("train", "-m", "x"), as_lines(drawn(1)))
     assert done.code == 65 and "--format fasttext" in done.err
     write("two.csv", "label,text,n\n" + "l1,a b,1\nl2,c,2\n" * 9)

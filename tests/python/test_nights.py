@@ -42,7 +42,7 @@ def matrix(n):
 
 
 def cases():
-    frame, y = table(450)
+    frame, y = table(240)
     yield "frame, numbers", SparseRegressor, {}, frame, y
     yield "frame, two words", SparseClassifier, {}, frame, np.where(y > 0.3, "yes", "no")
     yield "frame, classes", SparseClassifier, {}, frame, np.digitize(y, [-1, 1])

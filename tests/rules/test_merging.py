@@ -3,19 +3,13 @@
 import json
 import random
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
 from algorithm_options import IN_FLOATS, OPTIONS, usual_loss, words
-from models import content, save
+from models import content
 
 from vwlite.algorithms.table import ALGORITHMS
-from vwlite.dask import ranges as ranges_of
-from vwlite.dask.work import ShardResult
-from vwlite.merging.commands import RULES
-from vwlite.merging.holdout import Candidate
-from vwlite.merging.merged import MergeRequest
 from vwlite.model import read_model
 from vwlite.model.learners import restore
 from vwlite.model.snapshot import snapshot
@@ -242,41 +236,6 @@ def test_classes_are_merged_each_by_itself(vwlite, tmp_path, trained, form):
         assert_state_says_the_weights(tmp_path / name)
     vwlite("merge", shards[0], "-o", tmp_path / "alone", "--start", start, "--quiet")
     assert_close(tmp_path / "alone", shards[0], close)
-
-
-SUMMED = ["gd", "sgd", "truncated-gradient", "rounding", "l1-subgradient", "adagrad", "adagrad with l2", "adagrad-rda",
-          "pa-i", "arow", "ftrl"]
-
-
-def merged_by_ranges(shards, start, rule, state, count=3):
-    """As the workers of Dask do it: without them, and without a holdout."""
-    started = Path(start).read_bytes() if start else b""
-    ranges = [ranges_of.Range(number, count, MergeRequest(rule, state)) for number in range(1, count + 1)]
-    cuts = [ranges_of.pieces(ShardResult(Path(shard).read_bytes(), b"", 1), ranges) for shard in shards]
-    found = []
-    for r in ranges:
-        mine = [ranges_of.piece(cut, r.number) for cut in cuts]
-        sums = ranges_of.add_up(mine, [str(shard) for shard in shards], started, r)
-        found.append(ranges_of.finished(sums, started, r, Candidate(rule))[0])
-    return ranges_of.joined(found)
-
-
-@pytest.mark.parametrize("started", [False, True])
-@pytest.mark.parametrize("form", SUMMED)
-def test_ranges_are_joined_into_the_merge_of_all(vwlite, tmp_path, trained, form, started):
-    """Byte for byte: a range has the sums of the same shards in the same order."""
-    pytest.importorskip("distributed")
-    options, _ = options_of(form)
-    start, more = None, []
-    if started:
-        start = trained("start", 1, *options, count=60)
-        options, more = ["-i", start], ["--start", start]
-    shards = [trained(f"shard{k}", 10 + k, *options) for k in range(3)]
-    for rule in set(ALGORITHMS[FORMS[form][0][0]].merging.ways) & set(RULES):
-        for state in ("sum", "mean"):
-            vwlite("merge", *shards, "--rule", rule, "--state", state, *more, "-o", tmp_path / "all", "--quiet")
-            save(tmp_path / "ranges", merged_by_ranges(shards, start, rule, state))
-            assert (tmp_path / "ranges").read_bytes() == (tmp_path / "all").read_bytes(), (rule, state)
 
 
 @pytest.mark.parametrize("algorithm", SOFTMAX)

@@ -9,7 +9,7 @@ import numpy as np
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.errors import DataError
-from vwlite.estimators.learned import RowsOf, RowSource, name_classes
+from vwlite.estimators.sources import RowsOf, RowSource, name_classes
 from vwlite.input.parsing import Parsed
 from vwlite.input.schema import Schema
 from vwlite.training.auto.reading import learnable

@@ -10,8 +10,9 @@ from typing import Any
 from vwlite.errors import UsageError
 from vwlite.estimators.errors import SOURCE, as_python
 from vwlite.estimators.frames import is_frame
-from vwlite.estimators.learned import NAME, from_bytes
+from vwlite.estimators.learned import from_bytes
 from vwlite.estimators.memory import InMemory
+from vwlite.estimators.sources import NAME
 from vwlite.evaluation.commands import ReportOptions
 from vwlite.evaluation.evaluate import Evaluating, Evaluation, names_of
 from vwlite.input.parsing import Parsed, ParseOptions

@@ -16,8 +16,8 @@ from vwlite.core.tables.matrix import column_hashes
 from vwlite.errors import DataError, UsageError
 from vwlite.estimators.errors import SOURCE
 from vwlite.estimators.frames import frame_of, is_frame, prepared
-from vwlite.estimators.learned import BatchSource, batches_of
 from vwlite.estimators.rows import matrix_of
+from vwlite.estimators.sources import BatchSource, batches_of
 from vwlite.input.labels import LabelParser
 from vwlite.input.parsing import FrameRows, Parsed, ParseOptions
 from vwlite.model.absent import applied_schema

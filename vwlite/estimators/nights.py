@@ -11,7 +11,7 @@ from vwlite.core.learn.learner import Learner
 from vwlite.core.tables.arrow import Frame
 from vwlite.core.text.feature_names import NameFinder
 from vwlite.errors import UsageError
-from vwlite.estimators.learned import NAME, BatchSource, RowsAnew, RowSource, batches_of, name_classes
+from vwlite.estimators.sources import NAME, BatchSource, RowsAnew, RowSource, batches_of, name_classes
 from vwlite.input.cache import NameOfLog
 from vwlite.input.parsing import Parsed
 from vwlite.model.file import Model

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from vwlite.errors import UsageError
 from vwlite.estimators.errors import as_python
 from vwlite.estimators.evaluation import model_of
-from vwlite.estimators.learned import NAME
 from vwlite.estimators.memory import InMemory
+from vwlite.estimators.sources import NAME
 from vwlite.model.contributions import Contributions
 from vwlite.model.effects import Effect, Effects, NumberAxis
 from vwlite.model.importances import Importances

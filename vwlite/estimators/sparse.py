@@ -42,9 +42,7 @@ from vwlite.estimators.frames import columns_of, decided, frame_of, is_frame, pr
 from vwlite.estimators.learned import (
     GROUPS,
     ONE_PASS,
-    BatchSource,
     Fitted,
-    RowsOf,
     Scores,
     learn,
     save,
@@ -64,6 +62,7 @@ from vwlite.estimators.options import (
     parameters,
 )
 from vwlite.estimators.rows import matrix_of
+from vwlite.estimators.sources import BatchSource, RowsOf
 from vwlite.input import MOST_WORDS
 from vwlite.input.schema import RoleOptions, Schema
 from vwlite.model.absent import applied_schema

@@ -10,7 +10,8 @@ import vwlite.runs.options
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.errors import DataError, UsageError
-from vwlite.estimators.learned import MIN_JOURNAL, BatchSource, Fitted, RowsAnew, RowSource, batches_of, names_in
+from vwlite.estimators.learned import MIN_JOURNAL, Fitted
+from vwlite.estimators.sources import BatchSource, RowsAnew, RowSource, batches_of, names_in
 from vwlite.model.file import Model
 from vwlite.model.header import COUNTERS
 from vwlite.model.learners import make_finder

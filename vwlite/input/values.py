@@ -24,7 +24,7 @@ Value = bytes | float
 _IN_NUMBERS = b"0123456789+-.eE"
 _PADDED = re.compile(rb"(?:^|\n)0[0-9]")
 # A line that is a number, or has blanks at an end.
-_NO_WORD = re.compile(rb"^[ \t\r]|[ \t\r]$|^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$", re.MULTILINE)
+_NO_WORD = re.compile(rb"^[ \t\r]|[ \t\r]$|^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$", re.MULTILINE)
 
 
 class Values:

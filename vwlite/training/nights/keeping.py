@@ -56,7 +56,8 @@ if TYPE_CHECKING:
 # Options of a run that the header of its model has as words, and that nothing else there tells
 OF_RUN = ("passes", "derive", "pairs", "class_weight")
 # With which a model of which no rows are kept learns by steps, or refuses them
-OF_STEPS = ("passes", "checkpoint_every", "save_weights_only", "group", "validate", "derive", "pairs")
+OF_STEPS = ("passes", "checkpoint_every", "save_weights_only", "cache", "cache_file", "group", "validate", "derive",
+            "pairs")
 # Of a run inside another one, which writes the files
 NO_FILES: dict[str, Any] = dict.fromkeys(("predictions", "raw_predictions", "cache_file")) | {"cache": False}
 
