@@ -194,6 +194,15 @@ def test_rows_are_learned_by_steps_as_they_come(vwlite, folder):
     assert (read_model("c").weights.tolist() == steps) == ("by steps and a fit" not in done.err)
 
 
+def test_rows_that_nobody_reads_again_are_not_written(vwlite, folder, monkeypatch):
+    """Without kept rows, days may be larger than the folder of temporary files."""
+    Path("first.vw").write_text("".join(texts(1, 300)))
+    Path("next.vw").write_text("".join(texts(2, 200)))
+    vwlite("train", "first.vw", "-m", "m", "--quiet")
+    monkeypatch.setattr("vwlite.input.cache.CacheWriter.add", None)
+    assert "learned only the 200 new rows" in vwlite("train", "next.vw", "-i", "m", "-m", "n").err
+
+
 @pytest.mark.parametrize("part", [1, 37, 200, 1000])
 def test_many_rows_are_fitted_in_parts(vwlite, folder, monkeypatch, part):
     """In parts of 200, or of more than all, it is one fit."""

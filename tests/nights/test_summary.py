@@ -76,6 +76,21 @@ def test_the_fit_is_that_of_the_twin(loss, seed):
         assert found == pytest.approx(expected, rel=1e-5, abs=1e-7)
 
 
+def test_a_model_without_an_intercept_gets_none():
+    """Its weights are those of rows without one."""
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(60, 2)) + 1
+    y = x @ [1.0, -0.5] + 3 + rng.normal(0, 0.1, 60)
+    settings = replace(settings_of("squared"), constant=False)
+    G = np.full((2, 1), 50.0)
+    model = Summary(np.array([1, 8], np.uint32), np.zeros((2, 1)), G, np.ones((2, 1)), 100)
+    found = model.fitted(settings, rows_of(settings, x, y, np.ones(60)), 1)
+    scale = 2 * np.mean(y**2)
+    penalty = np.abs(x).max(axis=0) ** 2 / np.var(y) + 50
+    expected = np.linalg.solve(2 * x.T @ x / scale + np.diag(penalty), 2 * x.T @ y / scale)
+    assert found.keys.tolist() == [1, 8] and found.w[:, 0] == pytest.approx(expected, rel=1e-6)
+
+
 def test_days_are_one_fit_where_columns_are_orthogonal(monkeypatch):
     """Of the squared loss: then D is the whole matrix of second derivatives."""
     monkeypatch.setattr(summary, "STRENGTH", 1e-12)

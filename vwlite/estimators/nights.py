@@ -1,4 +1,4 @@
-"""`partial_fit` of a fitted model of algorithm="auto": a run of `vwlite train -i` without kept rows."""
+"""`partial_fit` of a fitted model of algorithm="auto": a run of `vwlite train -i`, with the rows that `fit` kept."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
@@ -99,7 +99,7 @@ def continued(
     kept: the rows that were kept. passes: of training again. DataError if nothing can be learned."""
     n = model.counters.get("examples", 0)
     keeping = RowKeeping(None, kept, kept.facts.bound if kept else 0, kept.facts.before if kept else n)
-    keeping.nights, keeping.for_steps = [*nights_of(model.continued)], model.continued.get("for steps", 0.0)
+    keeping.nights, keeping.fit_minus_steps = [*nights_of(model.continued)], model.continued.get("fit minus steps", 0.0)
 
     def job() -> Job:
         found = make_job()

@@ -646,7 +646,8 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         self._more = more
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> "SparseClassifier":
-        """Learn from more rows in one pass, as `vwlite train -i` does. Returns the estimator.
+        """Learn from more rows, as `vwlite train -i` does: in one pass, or with keep_rows again from kept and new rows.
+        Returns the estimator.
 
         classes: all classes; required in the first call, unless parameters give them. With oaa=K and classes="auto",
         new classes may appear later.
@@ -754,7 +755,8 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
         return self._transaction(lambda: self._fit(X, y, sample_weight, True, groups))
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SparseRegressor":
-        """Learn from more rows in one pass, as `vwlite train -i` does. Returns the estimator."""
+        """Learn from more rows, as `vwlite train -i` does: in one pass, or with keep_rows again from kept and new rows.
+        Returns the estimator."""
         return self._transaction(lambda: self._fit(X, y, sample_weight, False))
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, restart: bool, groups: Any = None) -> None:

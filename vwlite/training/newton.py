@@ -26,6 +26,11 @@ FLAT = 1e-9  # the least second derivative, and the least part of a whole
 TINY = 1e-300
 
 
+def is_flat(loss: Loss) -> bool:
+    """Whether its second derivative is 0, where it has one."""
+    return isinstance(loss, Hinge | Quantile)
+
+
 class Targets:
     """Labels with a loss. scale: by which losses are divided. longest: step of a level. is_flat: no loss is curved."""
 
@@ -64,7 +69,7 @@ class Numbers(Targets):
         """least: the least second derivative."""
         self._loss, self._y, self._initial, self._least = loss, y, initial, least
         self.longest = 1.0 if isinstance(loss, Logistic) or loss.power > 0 else np.inf
-        self.is_flat = isinstance(loss, Hinge | Quantile)
+        self.is_flat = is_flat(loss)
 
     def at(self, p: Any, first: int) -> tuple[Any, Any, Any]:
         values, slopes, curvatures = np.zeros((3, len(p)))

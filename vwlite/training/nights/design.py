@@ -6,10 +6,11 @@ import numpy as np
 
 from vwlite.algorithms.settings import Settings
 from vwlite.core.base.dense import dot
+from vwlite.core.learn.losses import Logistic, Loss, Poisson
 from vwlite.core.solve.products import Products
 from vwlite.core.solve.rows import Rows
 from vwlite.model.learners import make_expander, make_loss
-from vwlite.training.newton import Classes, Numbers, Targets
+from vwlite.training.newton import TINY, Classes, Numbers, Targets
 
 
 class Design:
@@ -57,6 +58,14 @@ def targets_of(settings: Settings, rows: Rows, classes: int = 0) -> tuple[Target
         return Classes(y - 1), np.arange(classes)
     found, numbers = np.unique(y, return_inverse=True)
     return Classes(numbers), found.astype(int) - 1
+
+
+def variance_of(loss: Loss, y: Any) -> float | None:
+    """That of the labels, for losses whose scores have their unit; 1 for others; None for likelihoods, as the loss of
+    classes is."""
+    if isinstance(loss, Logistic | Poisson):
+        return None
+    return max(float(np.var(y)), TINY) if loss.power == 0 else 1.0
 
 
 def aligned(settings: Settings, rows: Rows, keys: Any, weights: Any) -> Any:

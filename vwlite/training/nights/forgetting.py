@@ -54,13 +54,13 @@ import numpy as np
 from vwlite.algorithms.settings import Settings
 from vwlite.core.base.dense import dot
 from vwlite.core.data.batch import Batch
-from vwlite.core.learn.losses import Hinge, Logistic, Poisson, Quantile
+from vwlite.core.learn.losses import Logistic
 from vwlite.core.solve.rows import Rows
 from vwlite.model.learners import make_expander, make_loss
 from vwlite.records import record
 from vwlite.training.auto.reading import learnable
-from vwlite.training.newton import FLAT, OF_INTERCEPT, TINY, minimum
-from vwlite.training.nights.design import Design, aligned, products_of, targets_of
+from vwlite.training.newton import FLAT, OF_INTERCEPT, is_flat, minimum
+from vwlite.training.nights.design import Design, aligned, products_of, targets_of, variance_of
 
 Batches = Callable[[], Iterable[Batch]]
 
@@ -191,7 +191,7 @@ class PastExamples:
         self, settings: Settings, keys: Any, weights: Any, kept: Batches, day: Batches, shift: Sequence[float] = ()
     ) -> None:
         loss, of_classes = make_loss(settings), settings.oaa
-        has_one_score = settings.outputs.records == 1 and not isinstance(loss, Hinge | Quantile)
+        has_one_score = settings.outputs.records == 1 and not is_flat(loss)
         self.can_decide, self.rows = of_classes is not None or has_one_score, 0
         self._found: dict[int, Any] = {}  # the weights of the base, by run
         if not self.can_decide:
@@ -224,8 +224,8 @@ class PastExamples:
             self._start[-2] -= np.array(shift)[used]
         self._start[-2] += products_of(self._design.center, self._start[:-2])
         self._penalty = np.append(np.square(self._design.unit), [OF_INTERCEPT] * 2)[:, None]
-        if not is_choice and not isinstance(loss, Poisson):
-            size = max(float(np.var(y)), TINY) if loss.power == 0 else 1.0
+        size = variance_of(loss, y)
+        if size is not None:
             self._penalty /= size
             values = self._targets.at(self._design.scores(self._start, 0), 0)[0]
             means = [dot(self._v[k], values[k]) / self._v[k].sum() for k in (slice(m), slice(m, None))]

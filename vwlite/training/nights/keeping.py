@@ -89,7 +89,7 @@ class RowKeeping:
         self.is_night = False  # the model that is continued predicts the new rows, and then learns from all of them
         self.missing = ""  # why the past is a summary, if it was to be said
         self.nights: list[Night] = []  # this one last
-        self.for_steps = 0.0  # evidence, of `new_rows_only.py`
+        self.fit_minus_steps = 0.0  # evidence, of `new_rows_only.py`
         self.again: Callable[[], None] = lambda: None  # before DATA are read again
         self._collected: Callable[[ExitStack], RowSource] | None = None
         if path is not None and bound:
@@ -190,7 +190,7 @@ class RowKeeping:
     def stored(self) -> dict[str, Any]:
         """What the header of the model has of its nights."""
         found: dict[str, Any] = {"nights": [night.stored() for night in self.nights]}
-        return found | ({"for steps": self.for_steps} if self.for_steps else {})
+        return found | ({"fit minus steps": self.fit_minus_steps} if self.fit_minus_steps else {})
 
     def record(self, trainer: Trainer) -> None:
         """Add the run to the nights. It has learned all examples."""
@@ -290,7 +290,8 @@ def keeping_of(
     n = model.counters.get("examples", 0)
     bound = kept.facts.bound if kept is not None and keep_rows is None else keep_rows or 0
     found = RowKeeping(output, kept, bound, n if kept is None else kept.facts.before)
-    found.nights, found.for_steps = [*nights_of(model.continued)], float(model.continued.get("for steps", 0.0))
+    found.nights = [*nights_of(model.continued)]
+    found.fit_minus_steps = float(model.continued.get("fit minus steps", 0.0))
     is_of_auto = kept is not None or bool(model.chosen) or "nights" in model.continued
     found.is_night = is_of_auto and not (found.only_continues and as_it_comes)
     if kept is None and keep_rows is None and (model.chosen or is_other):

@@ -16,6 +16,7 @@ import numpy as np
 
 from vwlite.core.base.arrays import total
 from vwlite.core.base.dense import dot
+from vwlite.training.newton import TINY
 from vwlite.training.nights.new_rows import NewRows
 from vwlite.training.nights.summary import SummaryTrainer, is_curved
 from vwlite.training.trainer import Job, Listener, Trainer
@@ -51,7 +52,8 @@ def ways_of(rows: NewRows, make_job: Callable[[], Job], n: float) -> Sequence[Wa
 
 
 def evidence(found: Sequence[tuple[Way, Any]], before: float) -> float:
-    """That for steps alone, where it is above 0. found: as of `best_way`. before: that of the runs before."""
+    """E: by how much steps alone are better, if it is above 0. found: as of `best_way`. before: that of the last run.
+    """
     if len(found) < 2:
         return before
     (_, steps), (_, fit) = found
@@ -61,10 +63,10 @@ def evidence(found: Sequence[tuple[Way, Any]], before: float) -> float:
     return float(FADING * before + weight * (losses[1] - losses[0]))
 
 
-def best_way(found: Sequence[tuple[Way, Any]], again: Any, errors: float, for_steps: float) -> Way | None:
+def best_way(found: Sequence[tuple[Way, Any]], again: Any, errors: float, fit_minus_steps: float) -> Way | None:
     """The better way. None: a model is trained again. found: of each way, the importances and losses of the rows of the
-    second half. again: the same of a model that was trained again, if there is one. for_steps: `evidence`."""
-    way, rows = found[-1 if for_steps < 0 else 0] if found else (None, None)
+    second half. again: the same of a model that was trained again, if there is one. fit_minus_steps: `evidence`."""
+    way, rows = found[-1 if fit_minus_steps < 0 else 0] if found else (None, None)
     return way if again is None or (way is not None and is_taken(rows, again, errors)) else None
 
 
@@ -80,4 +82,4 @@ def is_taken(continued: Any, again: Any, errors: float) -> bool:
 def mean_loss(rows: Any) -> float:
     """The mean of losses."""
     h, losses = (np.ascontiguousarray(rows[:, k]) for k in (0, 1))
-    return float(dot(h, losses) / max(total(h), 1e-300))
+    return float(dot(h, losses) / max(total(h), TINY))

@@ -22,14 +22,15 @@ class RowSource(Source):
     """
 
     kept: KeptRows | None = None
+    is_read_again = True
     examples = 0
     _is_counted = False
     _counts: Any = None  # how much each kept line counts; None: each counts 1
 
     @property
     def keeps_batches(self) -> bool:
-        """Always."""
-        return True
+        """Also where it is set otherwise, if they are read again."""
+        return self.is_read_again
 
     @keeps_batches.setter
     def keeps_batches(self, value: bool) -> None:

@@ -10,7 +10,7 @@ over twice their mean before the fit.
               all passes, as the expected square of l' is the expected l'' where predictions are right (Fisher
               information). D = r G with r = n h / G_0: n is the number of rows so far, h the mean of v l'' of the new
               rows by w', and G_0 that of the intercept. Without an intercept r = 1
-    kappa     2, as features of a row move together, which a diagonal does not know; 1 for losses of constant curvature
+    kappa     2, as features of a row move together, which a diagonal does not know; 1 for squared losses
     L_j       STRENGTH times the square of u_j, the largest |x_j| of the new rows, which is all that holds the weight of
               a new feature; .001 for the intercept; for losses whose scores have the unit of the labels, over their
               variance
@@ -30,7 +30,7 @@ import numpy as np
 
 from vwlite.algorithms.settings import Settings
 from vwlite.core.base.dense import dot
-from vwlite.core.learn.losses import Hinge, Logistic, Poisson, Quantile
+from vwlite.core.learn.losses import Squared
 from vwlite.core.solve.rows import Rows
 from vwlite.errors import DataError
 from vwlite.model.learners import make_expander, make_loss, slots_of
@@ -38,19 +38,20 @@ from vwlite.model.slots import array_of
 from vwlite.model.snapshot import snapshot
 from vwlite.records import record
 from vwlite.training.auto.reading import learnable
-from vwlite.training.newton import FLAT, OF_INTERCEPT, TINY, minimum
-from vwlite.training.nights.design import Design, aligned, targets_of
+from vwlite.training.newton import FLAT, OF_INTERCEPT, TINY, is_flat, minimum
+from vwlite.training.nights.design import Design, aligned, targets_of, variance_of
 from vwlite.training.trainer import Examples, Job, Listener, PassTrainer, Trainer
 
 PART = 200_000  # rows
 KAPPA, STRENGTH = 2.0, 1.0
+HELD = 1e30  # the penalty of the intercept of a model without one: it stays 0
 GROWING = ("t", "norm_sum", "weight_sum")  # with the number of rows
 LARGEST = float(np.finfo(np.float32).max)
 
 
 def is_curved(settings: Settings) -> bool:
     """Whether the loss has a second derivative."""
-    return not isinstance(make_loss(settings), Hinge | Quantile)
+    return not is_flat(make_loss(settings))
 
 
 @record
@@ -79,11 +80,10 @@ class Summary:
         largest = np.maximum(np.abs(least), np.abs(most))
         penalty = np.append(STRENGTH * np.square(np.where(largest > 0, largest, 1.0)), OF_INTERCEPT)
         v_each = v[:, None]
-        loss, p = make_loss(settings), design.scores(start, 0)
-        is_likelihood = isinstance(loss, Logistic | Poisson)  # classes are learned by the logistic one
-        is_in_unit = not is_likelihood and loss.power == 0
-        if not is_likelihood:
-            size = max(float(np.var(y)), TINY) if is_in_unit else 1.0
+        if constant is None:
+            penalty[-1] = HELD
+        p, size = design.scores(start, 0), variance_of(make_loss(settings), y)
+        if size is not None:
             penalty[:-1] /= size
             targets.scale = 2 * max(dot(v, targets.at(p, 0)[0]) / v.sum(), FLAT * size)
         curvatures = targets.at(p, 0)[2]
@@ -91,7 +91,7 @@ class Summary:
         if constant is not None and self.n > 0:
             h = (v_each * curvatures).sum(axis=0) / len(y)
             r = np.where(G[-1] > 0, self.n * h / np.maximum(G[-1], TINY), r)
-        kappa = 1.0 if is_in_unit else KAPPA
+        kappa = 1.0 if isinstance(make_loss(settings), Squared) else KAPPA
         w, p = minimum(design, targets, v, penalty[:, None] + kappa * r * G, start, start)
         more = design.squares(v_each * targets.at(p, 0)[2], 0) / r
         return self._with(keys, used, w, more, np.append(largest, 1.0), len(y))

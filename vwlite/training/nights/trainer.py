@@ -100,6 +100,7 @@ class NightTrainer(Trainer):
         self._predicting = new.predicting(model, writes)
         self.learner = self._predicting.learner
         self._notes: Notes = ({}, [])
+        source.is_read_again = bool(keeping.bound) or not keeping.only_continues
         if keeping.kept is not None:
             source.begin_with(keeping.kept, keeping.parts)
         self._learning = learning
@@ -223,8 +224,10 @@ class NightTrainer(Trainer):
                     continue
         if self.stopped:
             return None
-        keeping.for_steps = evidence(found, keeping.for_steps)
-        return best_way(found, again, keeping.errors, keeping.for_steps) if found or again is not None else ways[0]
+        keeping.fit_minus_steps = evidence(found, keeping.fit_minus_steps)
+        if not found and again is None:
+            return ways[0]
+        return best_way(found, again, keeping.errors, keeping.fit_minus_steps)
 
     def _trained_again(self, n: int) -> Trainer:
         """From the kept rows and the first n new ones."""
