@@ -92,12 +92,12 @@ def tasks() -> str:
         learned("What is a text about?", "agnews.csv --label target --text text --oaa 4 --classes auto",
                 losses["texts"]["agnews"], texts, "error, % {:.1f}"),
         learned("What is a house worth?", "california.csv --label target", losses["tables"]["california"], tables,
-                "RMSE {:.3f}"),
+                "RMSE, $100,000 {:.3f}"),
         learned("What is a diamond worth?", "diamonds.csv --label target", losses["tables"]["diamonds"], tables,
-                "RMSE {:.4f}"),
-        ("Learn clicks as they come", "`zcat logs/*.gz \\| vwlite train -q af --algorithm gd -m m`",
-         f"**{million / clicks['vwlite']:.2f}** million/s", f"{million / clicks['VW']:.2f} Vowpal Wabbit"),
-        ("Predict in the database", "`vwlite export m --to sql --table customers --id id`",
+                "RMSE of log(price) {:.4f}"),
+        ("Learn clicks", "`vwlite train clicks.vw --loss logistic -q af --algorithm gd -m m`",
+         f"**{million / clicks['vwlite']:.2f}** million examples/s", f"{million / clicks['VW']:.2f} Vowpal Wabbit"),
+        ("Predict in the database", "`vwlite export m --to sql --dialect duckdb --table customers --id id`",
          f"one SELECT: **{select['DuckDB']:.2f} s** in DuckDB for {select['rows']:,} rows",
          f"{select['vwlite predict']:.2f} s `vwlite predict`"),
         ("Learn the same again", f"`vwlite train ... --threads {others['bytes']['threads']}`",
@@ -105,8 +105,9 @@ def tasks() -> str:
     ]
     text = (HERE / "bench/AUTO.md").read_text(encoding="utf-8")
     made = re.findall(r"\n(.*), numpy.*\n<!-- end bench: auto tables", text)[0]
-    about = ("Losses are of rows that were not learned, of telco (customers of a phone company), AG News, California "
-             f"housing and diamonds: `make auto`, {made}. Speed and bytes: `make tasks`, {others['made']} Clicks are "
+    about = ("Losses are of rows that were not learned, of telco (customers of a phone company, IBM's sample), AG News "
+             "(Zhang, Zhao, LeCun 2015), California housing (Pace, Barry 1997) and ggplot2's diamonds: "
+             f"[AUTO.md](tests/bench/AUTO.md), {made}. Speed and bytes: `make tasks`, {others['made']} Clicks are "
              "drawn by data/generate.py; the SELECT is of telco.")
     return table(("task", "command", "result", "beside"), *rows) + "\n\n" + "\n".join(wrap(about, 120))
 

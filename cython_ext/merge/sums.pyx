@@ -173,28 +173,6 @@ cdef class Sums:
             self.wants[i] = self.wanted[i]
         self.uses_path = self.wants[PATH2] or self.wants[PATH] or self.wants[PATH32]
 
-    @staticmethod
-    def restored(const uint32_t[::1] keys not None, columns, size_t records):
-        """Sums that were made elsewhere. columns: by name, doubles, a row of all classes for each of the keys, which
-        ascend. MemoryError; ValueError for columns of another length."""
-        cdef Sums found = Sums.__new__(Sums)
-        cdef const double[::1] numbers
-        cdef size_t i, n = keys.shape[0]
-        found.allocate(records, columns, "itself", 0, None, False)
-        if found.grow(n + 1):
-            raise MemoryError("no memory for the sums")
-        for i, name in enumerate(NAMES):
-            if name in columns:
-                numbers = columns[name]
-                if <size_t>numbers.shape[0] != n * records:
-                    raise ValueError(f"{name} is not as long as the keys")
-                if n:
-                    memcpy(found.column[i], &numbers[0], n * records * sizeof(double))
-        if n:
-            memcpy(found.key, &keys[0], n * sizeof(uint32_t))
-        found.size = n
-        return found
-
     def __dealloc__(self):
         cdef size_t i
         free(self.key)

@@ -81,7 +81,8 @@ cdef class Rows:
             raise MemoryError("no memory for the examples")
 
     def finish(self):
-        """Number the columns by key and sum repeated features. MemoryError; OverflowError: a sum of values of repeated features is not a number any more."""
+        """Number the columns by key and sum repeated features. MemoryError; OverflowError: a sum of values of repeated
+        features is not a number any more."""
         cdef int failed
         if self.finished:
             return

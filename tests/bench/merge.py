@@ -16,9 +16,8 @@ tell how they write, so its rows have no goals.
 Time: models of a million features each, drawn from four million, of adagrad; with a holdout all ways and
 steps are scored. Wall clock and time of processors, the least of three.
 
-Many: shards of clicks (data/generate.py), each a model of adagrad; a few of them are merged, then all: at once, by sums
-of ten each (a machine's), and by ranges of features. What a key costs in the small run says what the large one should
-cost, and what 1,000 shards of 1 GB would.
+Many: shards of clicks (data/generate.py), each a model of adagrad; a few of them are merged, then all at once. What
+a key costs in the small run says what the large one should cost, and what 1,000 shards of 1 GB would.
 """
 
 import os
@@ -427,10 +426,8 @@ def on_paper(of_key: float, whole: Cost) -> str:
     A shard has 3 million features; the union of n shards n^0.5 times as many, as of the clicks: all have 100 million.
     """
     model, link, keys = whole.bytes / whole.keys, 1.25e9, 1000 * 3e6
-    rows = []
-    for name, share in (("all models to one machine", 1.0), ("each machine a hundredth of the features", 0.01)):
-        size = share * keys * model
-        rows.append([name, f"{size / 1e9:,.1f}", f"{size / link:,.1f}", f"{share * keys * of_key:,.1f}"])
+    size = keys * model
+    rows = [["all models to one machine", f"{size / 1e9:,.1f}", f"{size / link:,.1f}", f"{keys * of_key:,.1f}"]]
     return table(["design", "GB into the busiest machine", "s of its link", "s of its processor"], rows, "lr")
 
 

@@ -191,6 +191,7 @@ def test_scheduler_and_workers_by_command_of_which_one_is_killed(vwlite, cluster
             one.kill()
             finished(run)
             assert digest("m") == digest("here")
+            os.unlink("m.rounds")
             run = start(*arguments, "m", "--scheduler", address, "--rounds", 500)
             wait_for(lambda: os.path.exists("m.rounds"), run)
             scheduler.kill()

@@ -244,6 +244,27 @@ def test_rows_of_validate_are_those_that_judge(vwlite, cluster, shards, small_sa
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("period", [4, 10])
+def test_one_row_in_a_period_is_held_out(vwlite, cluster, shards, small_sample, period):
+    """Whatever importance it has. Folds of the sample do not depend on it."""
+    for path in Path().glob("t*.csv*"):
+        text = (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()).decode().splitlines()
+        Path(f"w{path.name[1]}.csv").write_text("".join(
+            f"{line},{'weight' if not k else 1 + k % 7}\n" for k, line in enumerate(text)))
+    vwlite("dask", "train", "w*.csv", "--scheduler", cluster.scheduler_address, "--label", "y", "-m", "m",
+           "--importance", "weight", "--holdout-period", period, "--report", "r", "--quiet")
+    results = json.loads(Path("r").read_text())["results"]
+    share = results["holdout_examples"] * period / (4 * COUNT)
+    assert 0.8 < share < 1.2 and results["holdout_loss"] < results["holdout_loss_of_the_baseline"]
+
+
+def test_a_period_with_a_file_for_validation_is_refused(vwlite, cluster, shards):
+    said = vwlite("dask", "train", shards, "--scheduler", cluster.scheduler_address, "--label", "y", "-m", "m",
+                  "--validate", "x.csv", "--holdout-period", 5, code=2).err
+    assert "--validate FILE and --holdout-period cannot be used together" in said
+
+
+@pytest.mark.long
 def test_labels_that_say_nothing_give_the_intercept(vwlite, cluster, shards, small_sample):
     chance = random.Random(3)
     for i in range(4):

@@ -112,6 +112,7 @@ def written(tmp_path_factory):
     report("train --report", "train t.csv --label yes --sparse -m x.model")
     vwlite("train --continue n.model t.csv --label yes")
     report("train --report", "train --continue n.model u.csv")
+    vwlite("train --continue n.model u.csv --again --keep-rows 0")
     report("train --report", "train t.csv --label yes --validate u.csv -m x.model")
     report("train --report", "train odd.csv --label yes --on-error skip -m x.model")
     report("train --report", "train t.csv --label size --algorithm adagrad-rda --nonzeros 3 --passes 9 -m x.model")

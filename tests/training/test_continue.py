@@ -45,7 +45,7 @@ def test_days_are_learned_one_after_the_other(vwlite, days):
     for k in (2, 3):
         vwlite("train", "-i", "A", "-m", "A", f"day{k}.csv", *days)
     found, expected = read_model("M"), read_model("A")
-    assert expected.continued == {name: found.continued[name] for name in ("nights", "fit minus steps")}
+    assert expected.continued == {name: found.continued[name] for name in ("nights", "fit_minus_steps")}
     assert [night["rows"] for night in found.continued["nights"]] == [600, 600]
     assert len(found.continued["inputs"]) == 1
     found.continued, found.digest = expected.continued, expected.digest

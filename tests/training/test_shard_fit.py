@@ -12,7 +12,7 @@ from vwlite.core.solve.rows import Rows
 from vwlite.model.learners import make_expander
 from vwlite.training.shards import fit, strengths
 from vwlite.training.shards.fit import ShardFit, chosen
-from vwlite.training.shards.rows import Point, ShardRows, Unit, total
+from vwlite.training.shards.rows import Point, ShardRows, Unit, sum_of_arrays
 from vwlite.training.shards.strengths import SPARSE, Penalties, Strength, StrengthSearch
 
 K = 3  # classes
@@ -69,19 +69,19 @@ class Together:
 
     def slopes(self, w):
         g, curvature = zip(*(shard.slopes(w) for shard in self._shards), strict=True)
-        return total(g), total(curvature)
+        return sum_of_arrays(g), sum_of_arrays(curvature)
 
     def project(self, w, directions):
         self._projected = [shard.projected(w, directions) for shard in self._shards]
 
     def sums(self, points):
-        return [*map(total, zip(*(one.sums(points) for one in self._projected), strict=True))]
+        return [*map(sum_of_arrays, zip(*(one.sums(points) for one in self._projected), strict=True))]
 
     def losses_apart(self, points):
-        return total([one.losses_apart(points) for one in self._projected])
+        return sum_of_arrays([one.losses_apart(points) for one in self._projected])
 
     def smearing(self, point, deviation):
-        return total([one.smearing(point, deviation) for one in self._projected])
+        return sum_of_arrays([one.smearing(point, deviation) for one in self._projected])
 
 
 class Case:

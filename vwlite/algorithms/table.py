@@ -434,7 +434,7 @@ AUTO = Algorithm(
         "l2": "it chooses among models by their out-of-fold loss: use --algorithm gd",
         "nonzeros": "use --algorithm adagrad-rda",
     },
-    merging=Merging(refusal="it needs all examples in one place: use --algorithm gd"),
+    merging=Merging(refusal="its features depend on the data: use vwlite dask train, or --algorithm gd"),
 )
 
 # What --algorithm may be.

@@ -1,8 +1,8 @@
 """The process of a task: draws, predicts or computes sums over the lines of a shard, which are its standard input.
 
 It is a process of its own so that a worker survives its end by a signal or for lack of memory. It starts in a folder
-with the pickled `Task`. Its result, or a VwliteError, goes to standard output, pickled; models and lines are files in
-the folder. What one task needs and others do not is imported in its function.
+with the pickled `Task`. Its result, or a VwliteError, goes to standard output, pickled; the model, what is asked and
+predictions are files in the folder. What one task needs and others do not is imported in its function.
 """
 
 import pickle

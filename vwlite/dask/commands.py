@@ -112,8 +112,8 @@ not to.
 class DaskTrainOptions(ClusterOptions):
     """Train on all files of URL, in rounds of sums over shards.
 
-    Without options, features and rates are those of `vwlite train` on a sample of 40,000 rows, and weights are fitted
-    to all rows.
+    Without options, features, loss and normalization are those of `vwlite train` on a sample of 40,000 rows, and
+    weights are fitted to all rows.
 
     URL are files, patterns such as 'logs/*.vw.gz', or URLs that fsspec supports (s3://, gs://, hdfs://). Other options
     are those of `vwlite train`. The model does not depend on the number of workers.
@@ -130,8 +130,14 @@ class DaskTrainOptions(ClusterOptions):
     )
     initial: str | None = option_of(TrainOptions, "initial")
     names: int | None = option_of(TrainOptions, "names")
-    validate: str | None = option_of(TrainOptions, "validate", group=CLUSTER, excludes={}, check=None)
-    group: str | None = option_of(TrainOptions, "group", group=CLUSTER, excludes={}, check=None)
+    validate: str | None = option_of(
+        TrainOptions, "validate", group=CLUSTER, excludes={}, check=None,
+        help="Choose strengths by the rows of FILE. No other rows are held out then.",
+    )
+    group: str | None = option_of(
+        TrainOptions, "group", group=CLUSTER, excludes={}, check=None,
+        help="Column of groups, such as customers. All rows of a group are held out, or none, and are in one fold.",
+    )
     derive: str = option_of(TrainOptions, "derive", group=CLUSTER, excludes={}, check=None)
     pairs: int | None = option_of(TrainOptions, "pairs", group=CLUSTER, excludes={}, check=None)
     rounds: int | None = option(

@@ -21,8 +21,8 @@ from vwlite.algorithms.settings import Settings
 from vwlite.dask.child import MODEL
 from vwlite.dask.cluster import Interrupted
 from vwlite.dask.commands import PERIOD
-from vwlite.dask.rounds import DaskRounds, digest
-from vwlite.dask.state import damaged, remove_state
+from vwlite.dask.rounds import DaskRounds
+from vwlite.dask.state import damaged, digest, remove_state
 from vwlite.dask.sums import ShardsOnWorkers
 from vwlite.dask.work import draw, drawn_facts, drawn_rows, held_lines, own_folder
 from vwlite.errors import DataError, UsageError
@@ -220,7 +220,7 @@ class DefaultRounds(DaskRounds):
             shards.rows_here = ShardRows(found.rows, model.settings, self.unit, np.ones(len(found.rows), bool))
             shards.rows_here.widen(shards.keys, may_lack=True)
             held = float(shards.rows_here.held.sum())
-        self.held_rows = self.rows - round(total) if not o.validate else len(shards.rows_here)
+        self.held_rows = len(shards.rows_here) if o.validate else sum(x[3][self.by] for x in self.facts)
         weighted, squares, entries = (
             shards.spread([getattr(x, name)[:, None] for x in facts])[:-1, 0]
             for name in ("weighted", "squares", "entries")
@@ -236,7 +236,7 @@ class DefaultRounds(DaskRounds):
         if self.before is not None:
             strength, start = Strength(*json.loads(bytes(self.before["facts"]))["strength"]), self.before["w"]
         else:
-            folds = (mixed(self.contents) % np.uint64(FOLDS)).astype(int)
+            folds = (mixed(mixed(self.contents)) % np.uint64(FOLDS)).astype(int)  # not as rows are held out
             if not self.options.quiet:
                 say("choosing the strength by folds of the sample")
             search = StrengthSearch(rows, folds, penalties, zero, has_unit=model.settings.loss in WITH_UNIT)

@@ -1,7 +1,7 @@
 """A run of `vwlite dask predict`: one file of predictions for each shard."""
 
 import os
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from vwlite.dask.child import PREDICTIONS, START
@@ -9,10 +9,9 @@ from vwlite.dask.cluster import Cluster, Interrupted
 from vwlite.dask.commands import DaskPredictOptions
 from vwlite.dask.parts import FilePart, file_system, listed
 from vwlite.dask.tables import with_roles
-from vwlite.dask.train import content_of
 from vwlite.dask.work import ShardJob, same
 from vwlite.dask.work import predict as predicted
-from vwlite.errors import CannotCreateError
+from vwlite.errors import CannotCreateError, NoInputError
 from vwlite.model import read_model
 from vwlite.output.progress import LiveLine
 from vwlite.output.results import Result, summary, values
@@ -84,3 +83,11 @@ def _make_folders(outputs: list[str]) -> None:
                 os.makedirs(folder, exist_ok=True)
         except OSError as e:
             raise CannotCreateError(f"{folder}: cannot be created: {e.strerror or e}") from e
+
+
+def content_of(path: str) -> bytes:
+    """The content of a file. NoInputError."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as e:
+        raise NoInputError(f"{path}: {e.strerror}") from e

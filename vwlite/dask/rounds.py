@@ -7,9 +7,8 @@ from vwlite import __version__
 from vwlite.dask.cluster import Cluster
 from vwlite.dask.commands import DaskTrainOptions
 from vwlite.dask.parts import Listing
-from vwlite.dask.state import FinishedRounds, read_state, write_state
+from vwlite.dask.state import FinishedRounds, digest, read_state, write_state
 from vwlite.dask.work import ShardJob
-from vwlite.digest import blake2b
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.run import say
 
@@ -78,5 +77,3 @@ class DaskRounds:
         return self.about_empty()
 
 
-def digest(data: bytes) -> str:
-    return blake2b(data, digest_size=32).hexdigest()

@@ -29,9 +29,13 @@ def path_of(model: str) -> str:
     return model + SUFFIX
 
 
+def digest(data: bytes) -> str:
+    return blake2b(data, digest_size=32).hexdigest()
+
+
 def write_state(model: str, state: FinishedRounds) -> None:
     head = {"identity": state.identity, "rounds": state.rounds,
-            "digest": blake2b(state.model, digest_size=32).hexdigest()}
+            "digest": digest(state.model)}
     with AtomicFile(path_of(model)) as file:
         file.write(json.dumps(head, sort_keys=True).encode() + b"\n")
         file.write(state.model)
@@ -51,7 +55,7 @@ def read_state(model: str, identity: dict[str, Any]) -> FinishedRounds | None:
     try:
         head = json.loads(line)
         found = FinishedRounds(head["identity"], head["rounds"], content)
-        whole = head["digest"] == blake2b(content, digest_size=32).hexdigest()
+        whole = head["digest"] == digest(content)
     except (ValueError, KeyError, TypeError):
         whole = False
     if not whole:

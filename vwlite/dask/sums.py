@@ -9,7 +9,7 @@ from vwlite.dask.cluster import Cluster
 from vwlite.dask.parts import FilePart
 from vwlite.dask.work import ShardJob, answer, called, is_done, same
 from vwlite.training.shards.asked import FACTS, PROJECTED, SLOPES, Asked, Facts
-from vwlite.training.shards.rows import Point, Unit, total
+from vwlite.training.shards.rows import Point, Unit, sum_of_arrays
 
 
 class ShardsOnWorkers:
@@ -85,10 +85,10 @@ class ShardsOnWorkers:
         return found if self.more is None else [*found, getattr(self.more, method)(*arguments)]
 
     def sums(self, points: Sequence[Point]) -> list[Any]:
-        return [*map(total, zip(*self._called("sums", points), strict=True))]
+        return [*map(sum_of_arrays, zip(*self._called("sums", points), strict=True))]
 
     def losses_apart(self, points: Sequence[Point]) -> Any:
-        return total(self._called("losses_apart", points))
+        return sum_of_arrays(self._called("losses_apart", points))
 
     def smearing(self, point: Point, deviation: float) -> Any:
-        return total(self._called("smearing", point, deviation))
+        return sum_of_arrays(self._called("smearing", point, deviation))

@@ -16,11 +16,8 @@ from vwlite.dask.default import DefaultRounds
 from vwlite.dask.exact import ExactRounds, settings_of
 from vwlite.dask.parts import FilePart, content, listed
 from vwlite.dask.tables import with_roles
-from vwlite.dask.work import (
-    ShardJob,
-    own_folder,
-)
-from vwlite.errors import NoInputError, UsageError
+from vwlite.dask.work import ShardJob, own_folder
+from vwlite.errors import UsageError
 from vwlite.model import Model, read_model
 from vwlite.output.atomic import AtomicFile
 from vwlite.output.results import summary, values
@@ -90,7 +87,9 @@ def _default(o: DaskTrainOptions, start: Model | None) -> Settings:
     if start is not None:
         raise UsageError("--initial needs --exact: leave it out; vwlite train -i continues the model on one machine")
     counted = {"oaa": FEWEST} if typed.get("classes") == "auto" else {}  # classes of the sample
-    found = resolve(counted | typed, None, None, given=o.given)
+    if o.validate is not None and "holdout_period" in o.given:
+        raise UsageError("--validate FILE and --holdout-period cannot be used together: rows of FILE are held out")
+    found = resolve(counted | typed, None, None, given=o.given - {"holdout_period"})
     settings = found.settings
     if settings.algorithm != AUTO.name:
         raise UsageError(f"vwlite dask train with {found.option or f'--algorithm {settings.algorithm}'}: {NOT_DEFAULT}")
@@ -110,11 +109,3 @@ def local_copies(urls: Sequence[str], folder: Path) -> tuple[str, ...]:
             path.write_bytes(b"".join(content(part)))
         found.append(url if part.is_local else str(path))
     return tuple(found)
-
-
-def content_of(path: str) -> bytes:
-    """The content of a file. NoInputError."""
-    try:
-        return Path(path).read_bytes()
-    except OSError as e:
-        raise NoInputError(f"{path}: {e.strerror}") from e

@@ -51,7 +51,7 @@ def _reduced(view: Array) -> tuple[Any, ...]:
     return array_of, (view.tobytes(), view.format)
 
 
-copyreg.pickle(memoryview, _reduced)  # so that models and vectors can be sent  # type: ignore[arg-type]
+copyreg.pickle(memoryview, _reduced)  # so that arrays of `ShardSums` can be sent  # type: ignore[arg-type]
 
 
 def same(x: Any) -> Any:

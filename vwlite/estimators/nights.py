@@ -99,7 +99,7 @@ def continued(
     kept: the rows that were kept. passes: of training again. DataError if nothing can be learned."""
     n = model.counters.get("examples", 0)
     keeping = RowKeeping(None, kept, kept.facts.bound if kept else 0, kept.facts.before if kept else n)
-    keeping.nights, keeping.fit_minus_steps = [*nights_of(model.continued)], model.continued.get("fit minus steps", 0.0)
+    keeping.nights, keeping.fit_minus_steps = [*nights_of(model.continued)], model.continued.get("fit_minus_steps", 0.0)
 
     def job() -> Job:
         found = make_job()

@@ -1,5 +1,6 @@
 """What words of texts contribute to the scores of rows, over the first rows of data."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +9,8 @@ from vwlite.evaluation.terms import ColumnTerms, View
 from vwlite.input.parsing import Parsed
 from vwlite.runs.opened import Opened
 
-MOST_ROWS = 1000
+MOST_ROWS, MOST_LETTERS = 1000, 1_000_000
+TOGETHER = 50  # rows between which letters are counted
 
 
 class WordSum(NamedTuple):
@@ -24,12 +26,17 @@ class WordSums:
     """terms: finds the words of texts."""
 
     def __init__(self, opened: Opened, terms: ColumnTerms) -> None:
-        self._terms, self._outputs, self.rows = terms, opened.settings.outputs, 0
+        self._terms, self._outputs, self.rows, self._letters = terms, opened.settings.outputs, 0, 0
         self._sums: dict[str, dict[tuple[str, str], Any]] = {}  # by column: rows, contributions, absolute ones
 
     def take(self, parsed: Parsed, rows: Any, shown: Any, names: Any) -> None:
-        """Look at the rows of a batch. shown: their predictions; names: of classes."""
+        """Look at the rows of a batch, unless there were enough. shown: their predictions; names: of classes."""
         rows, shown = rows[: MOST_ROWS - self.rows].tolist(), shown[: MOST_ROWS - self.rows].tolist()
+        for begin in range(0, len(rows), TOGETHER):
+            if self._letters < MOST_LETTERS:
+                self._take(parsed, rows[begin : begin + TOGETHER], shown[begin : begin + TOGETHER], names)
+
+    def _take(self, parsed: Parsed, rows: Sequence[int], shown: Sequence[Any], names: Any) -> None:
         self.rows += len(rows)
         named = len(names) if names is not None else 0
         wanted = [(row, View(next(iter(self._outputs.explained(x, None, named)), 0)))
@@ -38,6 +45,7 @@ class WordSums:
             of_class = str(names[view.of_class]) if names is not None else ""
             for column, text in texts:
                 sums = self._sums.setdefault(column, {})
+                self._letters += len(text.text)
                 for word, x in text.by_word().items():
                     sums.setdefault((word, of_class), np.zeros(3))[:] += 1, x, abs(x)
 

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+MOST_INDEXED = 16
+
 
 class Word(NamedTuple):
     """A word at its place in a text, and what it contributes there."""
@@ -62,6 +64,24 @@ def words_of(text: str, features: Iterable[tuple[str, float]]) -> WordText:
     return WordText(text, words, rest + sum(letters) - sum(word.contribution for word in words))
 
 
+class _Substrings:
+    """Where substrings of a text are. Those of up to MOST_INDEXED letters are in an index, as texts have many features.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text, self._by_length = text, dict[int, dict[str, list[int]]]()
+
+    def places(self, part: str) -> Sequence[int]:
+        n, text = len(part), self._text
+        if not 0 < n <= MOST_INDEXED:
+            return [*_places(text, part)]
+        if n not in self._by_length:
+            found = self._by_length[n] = {}
+            for at in range(len(text) - n + 1):
+                found.setdefault(text[at : at + n], []).append(at)
+        return self._by_length[n].get(part, ())
+
+
 class _Places:
     """Finds the places of features in a text: for each of them, the letters and digits that it covers there."""
 
@@ -80,7 +100,8 @@ class _Places:
                 at = [*run]
                 signs.append(f"<{low[at[0] : at[-1] + 1]}> ")
                 self._place += [-1, *at, -1, -1]
-        self._pieces = "".join(signs)
+        self._pieces, self._joined = _Substrings("".join(signs)), _Substrings("\0".join(self._words))
+        self._of_joined = [i for begin, end in self.spans for i in (*range(begin, end), -1)]
 
     def of(self, name: str) -> list[list[int]]:
         found = self._of_letters(name[1:]) if name.startswith("~") else self._of_words(name.split("_"))
@@ -88,7 +109,7 @@ class _Places:
         return [place for place in letters if place]
 
     def _of_letters(self, name: str) -> Iterator[Sequence[int]]:
-        return (self._place[at : at + len(name)] for at in _places(self._pieces, name))
+        return (self._place[at : at + len(name)] for at in self._pieces.places(name))
 
     def _of_words(self, wanted: Sequence[str]) -> Iterator[Sequence[int]]:
         """Words in a row. Without such words, letters in a row: scripts without blanks."""
@@ -99,8 +120,7 @@ class _Places:
                 yield [i for begin, end in self.spans[k : k + n] for i in range(begin, end)]
         if not found:
             joined = "".join(wanted)
-            for word, (begin, _) in zip(self._words, self.spans, strict=True):
-                yield from (range(begin + at, begin + at + len(joined)) for at in _places(word, joined))
+            yield from (self._of_joined[at : at + len(joined)] for at in self._joined.places(joined))
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:

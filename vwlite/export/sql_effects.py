@@ -41,7 +41,7 @@ def digits(x: float) -> str:
     return f"{x:.9g}"
 
 
-def minus(x: str, number: float) -> str:
+def _minus(x: str, number: float) -> str:
     return f"({x} - {number!r})" if number >= 0 else f"({x} + {-number!r})"
 
 
@@ -67,7 +67,7 @@ class _Table:
             f"{f'LEAD({v}, {step}, 0.0) OVER (ORDER BY n)' if step else v} AS {v}_{c}"
             for v in names for c, step in enumerate(self.steps))
         differences = ", ".join(
-            f"CAST({' '.join(f'{sign} {v}_{d}' for d, sign in signs(c))} AS DOUBLE PRECISION) AS {v}_{c}"
+            f"CAST({' '.join(f'{sign} {v}_{d}' for d, sign in _signs(c))} AS DOUBLE PRECISION) AS {v}_{c}"
             for v in names for c in range(len(self.steps)))
         yield _rows(f"{self.name}_rows", "n", [*enumerate(np.concatenate(self.values))])
         yield (f"{self.name} AS MATERIALIZED (\nSELECT n, {differences}\n"
@@ -320,7 +320,7 @@ class Query:
     def _place(self, axis: NumberAxis) -> str:
         """The knot below plus how far the next one is behind it; if missing, how many knots there are."""
         x, knots = self.cells[axis.column], knots_of(axis)
-        pieces = [(b, f"{i} + {minus(f'{x}_r', a)} / {b - a!r}") for i, (a, b) in enumerate(pairwise(knots))]
+        pieces = [(b, f"{i} + {_minus(f'{x}_r', a)} / {b - a!r}") for i, (a, b) in enumerate(pairwise(knots))]
         first = [(knots[0], "0")] if pieces else []
         return (f"CASE WHEN {x} IS NULL THEN {len(knots)} "
                 f"ELSE {_cases(x, [*first, *pieces], str(len(knots) - 1))} END")
@@ -359,7 +359,7 @@ def _names_in_columns(classes: Sequence[str]) -> list[str]:
 def differences_of(values: Values, steps: Sequence[int]) -> list[Values]:
     """For each cell the value at its first corner, and the differences to the others, [cells, classes] each."""
     corners = [np.concatenate([values[step:], np.zeros_like(values[:step])]) for step in steps]
-    return [np.sum([float(f"{sign}1") * corners[d] for d, sign in signs(c)], axis=0) for c in range(len(steps))]
+    return [np.sum([float(f"{sign}1") * corners[d] for d, sign in _signs(c)], axis=0) for c in range(len(steps))]
 
 
 def knots_of(axis: NumberAxis) -> list[float]:
@@ -381,7 +381,7 @@ def _cases(x: str, pieces: Sequence[tuple[float, str]], last: str) -> str:
 
 
 def _line(x: str, knot: float, value: float, slope: float) -> str:
-    return f"{digits(value)} + {minus(x, knot)} * {digits(slope)}" if slope else digits(value)
+    return f"{digits(value)} + {_minus(x, knot)} * {digits(slope)}" if slope else digits(value)
 
 
 def interpolated(differences: Sequence[str], weights: Sequence[str]) -> str:
@@ -393,7 +393,7 @@ def interpolated(differences: Sequence[str], weights: Sequence[str]) -> str:
     return low if high == "0" else f"({low} + {weights[-1]} * {high})"
 
 
-def signs(c: int) -> Iterator[tuple[int, str]]:
+def _signs(c: int) -> Iterator[tuple[int, str]]:
     """The difference of differences along some axes: its corners, each with a sign."""
     for d in range(c + 1):
         if d & c == d:

@@ -191,7 +191,7 @@ def _check_continued(found: Any) -> None:
     inputs, numbers = (found.get("inputs", []), found.get("numbers", {})) if type(found) is dict else (None, None)
     known = type(inputs) is list and all(type(x) is str and _is_digest(x, 32) for x in inputs)
     pairs = type(numbers) is dict and all(_is_of(_as_tuple(x), tuple[float, float]) for x in numbers.values())
-    if known and not _is_of(found.get("fit minus steps", 0.0), float):
+    if known and not _is_of(found.get("fit_minus_steps", 0.0), float):
         raise ValueError("the loss of its fits less that of steps is not a number")
     if not known or not pairs:
         raise ValueError("what it has of the last run is not a list of digests and pairs of numbers")

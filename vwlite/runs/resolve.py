@@ -67,12 +67,12 @@ def _named(name: str, pattern: str) -> bool:
 
 def resolve(
     options: Typed, model: Settings | None = None, path: str | None = None, *, given: Collection[str] = (),
-    passes: int = 1, usual: str = AUTO.name,
+    passes: int = 1,
 ) -> Resolved:
     """The settings of a training run. UsageError for what contradicts the model or itself.
 
     options: those of Settings, as typed. model, path: of the model that is continued. given: the options of the run
-    that were typed. usual: the algorithm of a new model, if nothing that was typed needs another one.
+    that were typed.
     """
     typed = typed_settings(options)
     changed = {}
@@ -88,10 +88,10 @@ def resolve(
         option = ("--radius" if by_radius else "--softmax") if "algorithm" not in typed else ""
         typed = {"algorithm": "l1-ball" if by_radius else "adagrad", "loss": "logistic"} | typed
     if model is None:
-        if usual == AUTO.name and "algorithm" not in typed:
-            usual, option = default_algorithm(typed, given, passes)
+        if "algorithm" not in typed:
+            algorithm, option = default_algorithm(typed, given, passes)
             why = "" if option else "name one, or a rate, for a single learner"
-        typed = {"algorithm": usual} | typed
+            typed = {"algorithm": algorithm} | typed
         if typed.get("label_transform", "none") != "none":
             typed = {"loss": "squared"} | typed
         if typed["algorithm"] == AUTO.name and ("labels" in typed or "oaa" in typed):

@@ -190,7 +190,7 @@ class RowKeeping:
     def stored(self) -> dict[str, Any]:
         """What the header of the model has of its nights."""
         found: dict[str, Any] = {"nights": [night.stored() for night in self.nights]}
-        return found | ({"fit minus steps": self.fit_minus_steps} if self.fit_minus_steps else {})
+        return found | ({"fit_minus_steps": self.fit_minus_steps} if self.fit_minus_steps else {})
 
     def record(self, trainer: Trainer) -> None:
         """Add the run to the nights. It has learned all examples."""
@@ -291,7 +291,7 @@ def keeping_of(
     bound = kept.facts.bound if kept is not None and keep_rows is None else keep_rows or 0
     found = RowKeeping(output, kept, bound, n if kept is None else kept.facts.before)
     found.nights = [*nights_of(model.continued)]
-    found.fit_minus_steps = float(model.continued.get("fit minus steps", 0.0))
+    found.fit_minus_steps = float(model.continued.get("fit_minus_steps", 0.0))
     is_of_auto = kept is not None or bool(model.chosen) or "nights" in model.continued
     found.is_night = is_of_auto and not (found.only_continues and as_it_comes)
     if kept is None and keep_rows is None and (model.chosen or is_other):

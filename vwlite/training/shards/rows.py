@@ -194,7 +194,7 @@ class Projected:
         return np.array([dot(self.held, np.exp(deviation * targets.residuals(self._at(point)))), self.held.sum()])
 
 
-def total(parts: Sequence[Any]) -> Any:
+def sum_of_arrays(parts: Sequence[Any]) -> Any:
     """The sum of arrays, in their order."""
     found = np.array(parts[0], float)
     for part in parts[1:]:
