@@ -13,7 +13,7 @@ MOST_SLOW_CASES = 60
 # One call of `loop` is several times MOST there, on a busy machine too.
 CONFTEST = """
 import times
-times.MOST, times.LONG = 0.005, 0.005
+times.MOST, times.LONG = 0.002, 0.005
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: is left to another run")
     config.pluginmanager.register(times.Times(["test_it.py::test_listed", "test_it.py::test_quick"], True), "times")

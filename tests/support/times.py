@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from tiers import test_of
 
-MOST, NOISE, LONG = 1.0, 2.0, 0.5
+MOST, NOISE, LONG = 1.0, 4.0, 0.5
 LOOPS = 70
 SLOW_CASES = Path(__file__).parents[1] / "slow_cases.txt"
 CASE, FIXTURES = "seconds of the case", "seconds of its fixtures"
