@@ -10,7 +10,7 @@ from vwlite.evaluation.sums import Floats, Sample
 from vwlite.input.parsing import ParseOptions
 from vwlite.model import Model
 from vwlite.model.contributions import Contributions
-from vwlite.model.effects import Axis, Effect, Effects, LevelAxis, NumberAxis
+from vwlite.model.effects import BY_LENGTH, Axis, Effect, Effects, LevelAxis, NumberAxis, value_of_word
 from vwlite.model.importances import Importances
 from vwlite.model.readable import readable_effects
 from vwlite.model.row_lengths import of_usual_length
@@ -121,8 +121,8 @@ class Influence:
     @property
     def one(self) -> float:
         """The value of a word, in a row of usual length."""
-        of = {"l2": 1.0, "log": float(np.log(2.0))}.get(self.effects.normalize)
-        return 1.0 if of is None else of / self.effects.length
+        kind = self.effects.normalize
+        return value_of_word(kind) / (self.effects.length if kind in BY_LENGTH else 1.0)
 
     def ordered(self) -> list[tuple[Effect, Floats]]:
         """The effects that move scores, with their sizes for each class; the largest first."""

@@ -33,6 +33,7 @@ from vwlite.input.sources import display_name
 from vwlite.input.tables import TableReader
 from vwlite.inspection.describe import Description
 from vwlite.inspection.weights_of_data import WeightRow, WeightsOfData
+from vwlite.model.effects import BY_LENGTH
 from vwlite.model.header import in_json
 from vwlite.model.nights import nights_of
 from vwlite.model.weights import largest
@@ -116,7 +117,7 @@ class ModelPart:
                  "All curves and levels have one scale, at whose ends they are cut; products have another."
                  f"{self._of_sample} Pictures of numbers leave out 1 % of the rows on either side; empty cells have no "
                  "rows.")
-        if seen.effects.normalize in ("l2", "log"):
+        if seen.effects.normalize in BY_LENGTH:
             about += (f" Rows are scaled (--normalize {seen.effects.normalize}): pictures are for a row of usual "
                       "length; a column also moves scores as it changes the length.")
         if any(effect.band is not None for effect in seen.effects):

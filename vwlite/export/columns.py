@@ -15,7 +15,7 @@ from vwlite.derived import PARTS_OF_TIME
 from vwlite.export.linear import Linear
 from vwlite.hashing import feature_hash
 from vwlite.input.schema import NAMES, Schema
-from vwlite.model.effects import Axis, Effect, Effects, LevelAxis, NumberAxis, Numbers, as_bytes, effects_of
+from vwlite.model.effects import BY_LENGTH, Axis, Effect, Effects, LevelAxis, NumberAxis, Numbers, as_bytes, effects_of
 from vwlite.model.weights import intercept_key
 from vwlite.names import absent_name, namespace_of
 from vwlite.output.text import printable
@@ -129,9 +129,9 @@ def _reason(linear: Linear, schema: Schema) -> str:
     words = {"categorical", "time"} & {*schema.roles.values()}
     if words and len(linear.model.keys) > MOST_SHARED * (1 << s.bits):
         return f"in vwlite predict, words that it does not know have weights of others (--bits {s.bits})"
-    if s.normalize in ("l2", "log") and s.derived is not None and s.derived.columns:
+    if s.normalize in BY_LENGTH and s.derived is not None and s.derived.columns:
         return "it normalizes features that are derived from several columns"
-    if s.normalize in ("l2", "log") and _share_keys(linear, schema):
+    if s.normalize in BY_LENGTH and _share_keys(linear, schema):
         return f"columns share a weight (--bits {s.bits}), and their values are added before they are normalized"
     return ""
 

@@ -21,7 +21,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.export import Request
 from vwlite.export.columns import Columns, NotByColumns, columns_of
 from vwlite.export.text import what
-from vwlite.model.effects import LevelAxis, NumberAxis, Numbers, as_bytes
+from vwlite.model.effects import BY_LENGTH, LevelAxis, NumberAxis, Numbers, as_bytes
 
 if TYPE_CHECKING:
     from vwlite.export.columns import Grid
@@ -186,7 +186,7 @@ class _Graph:
         normalize = self.linear.settings.normalize
         values = [self._numbers[slope.number][0] for slope in slopes]
         factors: list[str | None] = [None] * len(grids)
-        if normalize in ("l2", "log"):
+        if normalize in BY_LENGTH:
             *values, one = self._normalized(values, normalize == "log")
             factors = [one] * len(grids)
         found = [self._constant(self.columns.intercept[None, :n])]

@@ -26,7 +26,7 @@ import numpy as np
 from vwlite.export.columns import Columns, Grid, Slope
 from vwlite.export.sql_cells import Dialect, Reading, modulo, month_of
 from vwlite.export.sql_text import REFERENCE, clipped, identifier, is_utf8, linked, literal, part_of, sigmoid
-from vwlite.model.effects import Axis, LevelAxis, NumberAxis
+from vwlite.model.effects import BY_LENGTH, Axis, LevelAxis, NumberAxis
 from vwlite.output.text import printable
 
 LEVELS = 20  # that are written into the expression; more are a table
@@ -164,7 +164,7 @@ class Query:
                 parts += f",\n  CAST({whole} AS INTEGER) AS i{number}, a{number} - {whole} AS u{number}"
             else:
                 columns += f",\n  {self._level(axis, self.cells[axis.column])} AS i{number}"
-        if self.normalize in ("l2", "log"):
+        if self.normalize in BY_LENGTH:
             columns += f",\n  {self._length()} AS length"
         name = "axes" if parts else "places"
         found.append(f"{name} AS MATERIALIZED (\nSELECT *{columns}\nFROM {before})")
@@ -228,7 +228,7 @@ class Query:
     # --- the score -----------------------------------------------------------------------------------
 
     def _score(self, k: int, parts: Sequence[str], first: str, terms: Sequence[Term]) -> str:
-        if self.normalize in ("l2", "log"):
+        if self.normalize in BY_LENGTH:
             return f"{first} + COALESCE(({self._sum(parts, terms, k)}) / NULLIF(p.length, 0), 0)"
         return self._sum([first, *parts], terms, k)
 

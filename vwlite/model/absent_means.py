@@ -9,8 +9,8 @@ import numpy as np
 from vwlite.derived import CURVE, NumberColumn, WordColumn
 from vwlite.hashing import absent_hash, feature_hash, name_hash, namespace_hash
 from vwlite.input.parsing import EXAMPLE
-from vwlite.model.effects import Standardized, Weights, as_bytes, between, place_on
-from vwlite.model.row_lengths import logarithms, normalized
+from vwlite.model.effects import Standardized, Weights, as_bytes, between, place_on, value_of_word
+from vwlite.model.row_lengths import normalized
 from vwlite.model.row_sample import ENOUGH, MOST_ROWS
 from vwlite.names import namespace_of
 from vwlite.records import record
@@ -69,7 +69,7 @@ class Means:
         if kind == "none" or self._derived:
             return row, space, hash, value
         of = normalized(row, hash & np.uint32(self._weights.mask), value, self.rows, kind)
-        self._unit = (float(logarithms(np.ones(1))[0]) if kind == "log" else 1.0) / of.lengths
+        self._unit = value_of_word(kind) / of.lengths
         return row[of.at], space[of.at], hash[of.at], of.value
 
     def _spans_of(self, space: int) -> Any:

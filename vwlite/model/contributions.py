@@ -8,6 +8,7 @@ from vwlite.errors import DataError
 from vwlite.hashing import feature_hash, namespace_hash
 from vwlite.input.parsing import EXAMPLE
 from vwlite.model.effects import (
+    BY_LENGTH,
     Effects,
     LevelAxis,
     NumberAxis,
@@ -18,7 +19,7 @@ from vwlite.model.effects import (
     between,
     place_on,
 )
-from vwlite.model.row_lengths import BY_LENGTH, contributions, normalized
+from vwlite.model.row_lengths import contributions, normalized
 from vwlite.names import absent_name, namespace_of
 from vwlite.records import record
 

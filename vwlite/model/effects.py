@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.core.base.elementary import each
 from vwlite.derived import CURVE, MOST_Z, PARTS_OF_TIME, Derived, NumberColumn, WordColumn
 from vwlite.errors import DataError
 from vwlite.hashing import feature_hash
@@ -28,6 +29,20 @@ from vwlite.output.text import shown
 from vwlite.records import record
 
 Numbers = np.ndarray[Any, Any]
+BY_LENGTH = ("l2", "log")  # kinds of --normalize that divide a row by its length
+
+
+def logarithms(x: Numbers) -> Numbers:
+    """sign(x) ln(1 + |x|) as a 32-bit float, as in `cython_ext/data/normalize.pyx`."""
+    size = np.abs(x)
+    whole, found = 1 + size, np.empty(len(x))
+    each("log", np.ascontiguousarray(whole), found)
+    return np.asarray(np.copysign((found + (size - (whole - 1)) / whole).astype(np.float32).astype(float), x))
+
+
+def value_of_word(normalize: str) -> float:
+    """The value of the feature of a word, before a row is divided by its length."""
+    return float(logarithms(np.ones(1))[0]) if normalize == "log" else 1.0
 
 
 @record(frozen=True)
@@ -173,7 +188,7 @@ class Effect:
         assert isinstance(axis, NumberAxis)
         missing = np.isnan(x)
         if self.slope is not None:
-            x = np.where(missing, 0.0, np.copysign(np.log1p(np.abs(x)), x) if self.is_log else x)
+            x = np.where(missing, 0.0, logarithms(x) if self.is_log else x)
             return np.where(missing[:, None], self.values[-1], x[:, None] * self.slope)
         values, place = self.values, place_on(axis.knots, x)
         if self.standardized is None:

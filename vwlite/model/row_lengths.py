@@ -17,11 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.core.base.elementary import each
-from vwlite.model.effects import Effects, Numbers
+from vwlite.model.effects import Effects, Numbers, logarithms, value_of_word
 from vwlite.records import record
-
-BY_LENGTH = ("l2", "log")  # kinds of --normalize
 
 
 @record(frozen=True)
@@ -48,14 +45,6 @@ def normalized(row: Numbers, keys: Numbers, value: Numbers, rows: int, kind: str
     return Normalized(at, (value / lengths[row[at]]).astype(np.float32).astype(float), square, lengths)
 
 
-def logarithms(x: Numbers) -> Numbers:
-    """sign(x) ln(1 + |x|) as a 32-bit float, as in `cython_ext/data/normalize.pyx`."""
-    size = np.abs(x)
-    whole, found = 1 + size, np.empty(len(x))
-    each("log", np.ascontiguousarray(whole), found)
-    return np.asarray(np.copysign((found + (size - (whole - 1)) / whole).astype(np.float32).astype(float), x))
-
-
 def contributions(of_columns: Numbers, squares: Numbers, lengths: Numbers, means: Numbers) -> Numbers:
     """What columns contribute: [rows, columns, classes]. of_columns: s_c / L; squares: q_c, [rows, columns]; means:
     m_c."""
@@ -73,13 +62,12 @@ def contributions(of_columns: Numbers, squares: Numbers, lengths: Numbers, means
 def of_usual_length(effects: Effects, squares: Mapping[str, float], means: Mapping[str, Any]) -> Effects:
     """The effects in a row of the length L0. squares: m_c of all columns; means: of what the effects contribute."""
     usual = float(np.sqrt(sum(squares.values()))) or 1.0
-    is_log = effects.normalize == "log"
-    one = float(logarithms(np.ones(1))[0]) if is_log else 1.0  # the value of a word
+    one = value_of_word(effects.normalize)
     found = [
         replace(
             effect, values=effect.values * (one / usual), slope=None if effect.slope is None else effect.slope / usual,
             words={word: weight * (one / usual) for word, weight in effect.words.items()},
-            mean=np.array(means.get(effect.name, effect.mean), float), is_log=is_log,
+            mean=np.array(means.get(effect.name, effect.mean), float), is_log=effects.normalize == "log",
         )
         for effect in effects
     ]
