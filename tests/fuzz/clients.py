@@ -46,9 +46,6 @@ class Transport:
     def write_eof(self) -> None:
         self.ended = True
 
-    def can_write_eof(self) -> bool:
-        return True
-
     def is_closing(self) -> bool:
         return self.closed
 
@@ -87,7 +84,7 @@ class Clients:
         if not transport.closed and not connection.eof_received():
             transport.close()
         self._later.run()
-        connection.connection_lost(None)
+        connection.connection_lost()
         assert not self.answers.connections, "a connection is still counted"
         assert self.answers.hold(0) and self.answers._held == 0, "bytes of a body are still counted"
         return bytes(transport.out)
@@ -104,7 +101,7 @@ class Clients:
             if not transport.closed and not connection.eof_received():
                 transport.close()
             self._later.run()
-            connection.connection_lost(None)
+            connection.connection_lost()
         return [bytes(transport.out) for transport in transports]
 
 

@@ -303,6 +303,9 @@ def test_the_port_of_the_environment(models, options, environment):
     with socket.create_connection(("127.0.0.1", int(free))) as s:
         s.sendall(b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: 20000\r\n\r\n")
         assert b"413" in s.recv(99)
+    with socket.create_connection(("127.0.0.1", int(free))) as s:
+        s.sendall(b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: 12000\r\n\r\n" + b"x" * 12000)
+        assert b"413" in s.recv(99)
     process.send_signal(signal.SIGTERM)
     assert finish(process).code == 0
 

@@ -128,7 +128,7 @@ def answered_at(server, requests, gone=()):
     for connection, request in zip(connections, requests, strict=True):
         connection.data_received(request)
     for i in gone:
-        connections[i].connection_lost(None)
+        connections[i].connection_lost()
     while turns:
         turns.pop(0)()
     server.soon = None
@@ -169,7 +169,7 @@ def test_requests_of_one_turn_get_the_answers_that_each_gets_alone(answers, name
             if k not in gone:
                 assert found[k] == expected[i]
         for connection in [*server.connections]:
-            connection.connection_lost(None)
+            connection.connection_lost()
         assert server._held == 0
 
 
@@ -218,8 +218,8 @@ def test_an_answer_is_what_it_is_alone(answers, name):
 def test_rows_of_one_turn_are_predicted_in_one_batch(answers, monkeypatch, name, row):
     server, alone, calls = answers(f"{name}.model"), answers(f"{name}.model"), []
     request = b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(row) + row
-    before = Served._predicted
-    monkeypatch.setattr(Served, "_predicted", lambda *arguments: calls.append(1) or before(*arguments))
+    before = Served._taken
+    monkeypatch.setattr(Served, "_taken", lambda *arguments: calls.append(1) or before(*arguments))
     found = answered_at(server, [request] * 7)
     assert len(calls) == 1 and len({*found}) == 1 and found[0].startswith(b"HTTP/1.1 200")
     for _ in range(7):
@@ -256,7 +256,7 @@ def test_bodies_of_clients_that_have_gone_are_dropped_or_counted(answers, monkey
         waiting = [sent(server, LARGE) for _ in range(5)]
         for connection in (*waiting, working):
             assert not is_free()
-            connection.connection_lost(None)
+            connection.connection_lost()
         assert not is_free()  # a thread has one of them
     wait_for(lambda: calls)
     server.pool.submit(lambda: None).result(PATIENT)
@@ -298,7 +298,7 @@ def test_memory_for_bodies_is_bounded_however_they_come(answers, monkeypatch, ki
                   b"Transfer-Encoding: chunked\r\n\r\n3\r\n|a \r\n3\r\nw1\n\r\n0\r\n\r\n"):
         assert answered_at(server, [small])[0].startswith(b"HTTP/1.1 200")
     for connection in [*server.connections]:
-        connection.connection_lost(None)
+        connection.connection_lost()
     server.pool.shutdown()  # a body is there up to the end of its work
     assert server._held == 0
 
@@ -309,6 +309,6 @@ def test_work_for_a_client_that_has_gone_ends_after_a_piece(answers, monkeypatch
     with stopped_in(monkeypatch, Served, "_predicted", once=True) as come:
         connection = sent(server, LARGE * 50)
         wait_for(lambda: come)
-        connection.connection_lost(None)
+        connection.connection_lost()
     wait_for(lambda: calls)
     assert calls == [None] and len(come) == 1

@@ -6,7 +6,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
@@ -128,8 +128,7 @@ class Parsed:
     unfit: Mapping[str, str] = field(default_factory=dict)
 
 
-@record
-class Task:
+class Task(NamedTuple):
     """A block to be parsed."""
 
     block: Block
@@ -199,6 +198,10 @@ class LineParsing:
         if unfit := parser.unfit_labels:
             parsed.unfit = self._placed(task, unfit)
         return parsed
+
+    def is_plain(self, lines: bytes, batch: Batch) -> bool:
+        """Fill the batch with lines of which nothing else is wanted; returns whether all are valid."""
+        return not self._parser.parse(lines, batch)
 
     def converter(self, task: Task) -> Callable[[], tuple[bytes, Batch]] | None:
         """The `convert` of NameFinder.find for the block that was parsed last; None: names are in the block."""

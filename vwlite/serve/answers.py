@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from vwlite import __version__
 from vwlite.core.text.parser import detect
@@ -21,7 +21,7 @@ from vwlite.serve.json_rows import Rows
 from vwlite.serve.metrics import OPEN, Metrics
 from vwlite.serve.mlflow import lines_of
 from vwlite.serve.models import Loaded, Models
-from vwlite.serve.request import JSON, Answer, Head, Refused, refusal
+from vwlite.serve.request import PLAIN, TYPES, UTF8, Answer, Head, Refused, refusal
 from vwlite.serve.served import Asker, BadBody, Busy, Counts, Gone, Served
 
 SMALL = 16 << 10  # bytes of a body that is predicted at once, or by the thread for small bodies
@@ -29,14 +29,6 @@ MOST_HELD = 256 << 20  # bytes of bodies in memory; beyond, bodies that are not 
 AT_ONCE = Asker(waits=False)
 MOST_EXPLAINED = 1000  # contributions of ?explain
 TEXT = "text/plain; charset=utf-8"
-# What a body of this type is: a format of `vwlite predict`, json, or "", which is json if it begins with { or [. In
-# json an object may have several lines, and brackets tell where it ends; in jsonl each line gets its answer.
-TYPES = {
-    "": "", "application/octet-stream": "", "application/x-www-form-urlencoded": "", "text/plain": "auto",
-    "text/csv": "csv", "text/tab-separated-values": "tsv", "text/libsvm": "libsvm", JSON: "json",
-    "application/x-ndjson": "jsonl", "application/jsonl": "jsonl",
-}
-UTF8, PLAIN = ("", "utf-8", "utf8", "us-ascii"), ("", "identity")  # charsets and encodings of bodies
 _VW = re.compile(rb"(?:[-+.\d'][^\n|]*)?\|[^\n]*\n?")  # a line that is nothing else
 GET = ("/health", "/ping", "/metrics", "/v2", "/v2/health/live", "/v2/health/ready")
 POST = ("/predict", "/invocations")
@@ -48,38 +40,38 @@ class Job(Asker):
 
     def __init__(self, work: Callable[[Asker], Answer]) -> None:
         super().__init__()
-        self._work = [work]  # taken by the thread that does it, or by the one that drops it
+        self.work = work
+        self._begins = [True]  # taken by the thread that does it, or by the one that drops it
 
     def drop(self) -> bool:
         """Nobody waits for the answer any more. Returns whether the work has not begun, and so never will."""
         self.gone = True
-        return self._take() is not None
+        return self._take()
 
     def run(self, done: Callable[[Answer | None], None]) -> None:
         """Do the work, unless it was dropped. `done` gets None if the job is dropped meanwhile."""
-        work = self._take()
-        if work is not None:
+        if self._take():
             answer = None
             with suppress(Gone):
-                answer = work(self)
+                answer = self.work(self)
             done(answer)
 
-    def _take(self) -> Callable[[Asker], Answer] | None:
-        """The work, once."""
+    def _take(self) -> bool:
+        """Whether the work is for the caller: it is so once."""
         with suppress(IndexError):
-            return self._work.pop()
-        return None
+            return self._begins.pop()
+        return False
 
 
-class Single(NamedTuple):
+class Single(Job):
     """A request of one row, which may be predicted together with others. line: of text, or of JSON."""
 
-    job: Job
-    head: Head
-    body: bytes
-    line: bytes
-    is_json: bool
-    done: Callable[[Answer | None], None]
+    def __init__(
+        self, work: Callable[[Asker], Answer], head: Head, line: bytes, done: Callable[[Answer | None], None]
+    ) -> None:
+        super().__init__(work)
+        self.model, self.is_json = head.query.get("model", ""), line[:1] == b"{"
+        self.line, self.done = line, done
 
 
 class Answers:
@@ -120,9 +112,9 @@ class Answers:
         if is_small and self.soon and not self._log.path and (line := _line_of(head, body)):
             if not self._singles:
                 self.soon(self._answer_singles)
-            job = Job(partial(self._safe, head, body))
-            self._singles.append(Single(job, head, body, line, line[:1] == b"{", done))
-            return job
+            single = Single(partial(self._safe, head, body), head, line, done)
+            self._singles.append(single)
+            return single
         if is_small and "explain" not in head.query:
             with suppress(Busy):
                 return self._safe(head, body, AT_ONCE)
@@ -132,8 +124,8 @@ class Answers:
         """Answer the pending requests of one row of several connections, each as if it were alone."""
         groups: dict[tuple[str, bool], list[Single]] = {}
         for one in self._singles:
-            if not one.job.gone:
-                groups.setdefault((one.head.query.get("model", ""), one.is_json), []).append(one)
+            if not one.gone:
+                groups.setdefault((one.model, one.is_json), []).append(one)
         self._singles = []
         for (name, is_json), group in groups.items():
             try:
@@ -146,9 +138,9 @@ class Answers:
                 continue
             for one in group:
                 try:
-                    one.done(self._safe(one.head, one.body, AT_ONCE))
+                    one.done(one.work(AT_ONCE))
                 except Busy:
-                    self.small.submit(one.job.run, partial(self.later, one.done))
+                    self.small.submit(one.run, partial(self.later, one.done))
 
     def _together(self, loaded: Loaded, is_json: bool, lines: bytes) -> list[Answer]:
         """The answers to lines of one format, if all are valid. []: answer each alone."""
@@ -158,8 +150,8 @@ class Answers:
             answers, counts = loaded.model.rows(lines, asker=AT_ONCE)
             found = [_json(answer) for answer in answers]
         else:
-            text, counts = loaded.model.text(lines, "vw", asker=AT_ONCE)
-            found = [Answer(200, line + b"\n", TEXT) for line in text.split(b"\n")[:-1]]
+            texts, counts = loaded.model.rows_of_text(lines, AT_ONCE)
+            found = [Answer(200, text, TEXT) for text in texts]
         if len(found) == counts.lines:
             self.metrics.predicted(loaded.name, counts)
         return found
@@ -333,13 +325,11 @@ class Answers:
 
 def _line_of(head: Head, body: bytes) -> bytes:
     """The single line of VW text, or object of JSON, of a request; b"" for other requests."""
-    kind = TYPES.get(head.type)
-    if (head.path != "/predict" or head.method != "POST" or kind not in ("", "auto", "json") or head.charset not in UTF8
-            or head.encoding not in PLAIN or head.query.keys() - {"model"}):
+    if head.kind is None:
         return b""
-    if kind != "json" and _VW.fullmatch(body):
+    if head.kind != "json" and _VW.fullmatch(body):
         return body if body.endswith(b"\n") else body + b"\n"
-    if kind != "auto" and body.startswith(b"{"):
+    if head.kind != "auto" and body.startswith(b"{"):
         with suppress(BadBody):
             rows = Rows(body)
             return rows.lines if rows.kind == "object" else b""

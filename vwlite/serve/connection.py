@@ -1,12 +1,11 @@
-"""Connections of asyncio: HTTP/1.1 and Vowpal Wabbit's line protocol, with limits on sizes that a client chooses."""
+"""Connections: HTTP/1.1 and Vowpal Wabbit's line protocol, with limits on sizes that a client chooses."""
 
-import asyncio
 import re
 import time
 from functools import lru_cache, partial
-from typing import cast
 
-from vwlite.serve.answers import Answers, Job
+from vwlite.serve.answers import SMALL, Answers, Job
+from vwlite.serve.loop import Transport
 from vwlite.serve.request import MOST_HEAD, REASONS, Answer, Head, Refused, parse_fields, parse_head, refusal
 from vwlite.serve.served import PIECE
 
@@ -21,10 +20,10 @@ def _lead(status: int, kind: str, headers: str, connection: str) -> bytes:
     return text.encode("latin-1")
 
 
-class Connection(asyncio.Protocol):
+class Connection:
     """A connection. One request after the other is answered; the next ones wait in `_in`."""
 
-    transport: asyncio.Transport
+    transport: Transport
 
     def __init__(self, answers: Answers) -> None:
         self._answers, self._limits = answers, answers.options
@@ -38,10 +37,10 @@ class Connection(asyncio.Protocol):
         self._begun = 0.0  # when the request was complete
         self.deadline = time.monotonic() + self._limits.timeout
 
-    # --- what asyncio calls --------------------------------------------------------------------
+    # --- what its transport calls --------------------------------------------------------------
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast(asyncio.Transport, transport)
+    def connection_made(self, transport: Transport) -> None:
+        self.transport = transport
         if not self._answers.admit(self):
             self._refuse(Refused(503, "too many connections: try again later", "Retry-After: 1\r\n"))
 
@@ -50,6 +49,8 @@ class Connection(asyncio.Protocol):
             return
         if not self._in and self._head is None:
             self.deadline = time.monotonic() + self._limits.timeout
+            if not (self._job or self._stuck) and self._answer_whole(data):
+                return
         self._in += data
         self._advance()
         if (self._job or self._stuck) and len(self._in) > MOST_HEAD:
@@ -69,7 +70,7 @@ class Connection(asyncio.Protocol):
         self._stuck = False
         self._next()
 
-    def connection_lost(self, error: Exception | None) -> None:
+    def connection_lost(self) -> None:
         self._closing, self._in = True, bytearray()
         if self._job is None or self._job.drop():
             self._release()  # else there is a body up to the end of the work
@@ -115,6 +116,20 @@ class Connection(asyncio.Protocol):
                 pass
         except Refused as e:
             self._refuse(e)
+
+    def _answer_whole(self, data: bytes) -> bool:
+        """Answer a small request, if it is all of the data, without a copy in `_in`. Returns whether it was one."""
+        end = data.find(b"\r\n\r\n") + 4
+        if not 4 < end <= len(data) <= SMALL:
+            return False
+        try:
+            head = parse_head(data[: end - 4])
+        except Refused:
+            return False
+        if head.length != len(data) - end or head.length > self._limits.max_body:
+            return False
+        self._answer(head, data[end:])
+        return True
 
     def _step(self) -> bool:
         """Take a part of a body, or a request, from the input; returns whether there was one."""
@@ -236,7 +251,7 @@ class Connection(asyncio.Protocol):
         """Close when the client has read the answer. Until then its input is dropped."""
         self._closing, self._in, self._body = True, bytearray(), None
         self.deadline = time.monotonic() + LINGER
-        if self._ended or not self.transport.can_write_eof():
+        if self._ended:
             self.transport.close()
         else:
             self.transport.resume_reading()
@@ -246,6 +261,9 @@ class Connection(asyncio.Protocol):
 class LineConnection(Connection):
     """Vowpal Wabbit's protocol: each line gets the line of `vwlite predict`, an empty one if it is bad. The model is
     the first one."""
+
+    def _answer_whole(self, data: bytes) -> bool:
+        return False
 
     def _step(self) -> bool:
         end = self._in.find(b"\n", PIECE) + 1 or self._in.rfind(b"\n") + 1 or len(self._in) * self._ended

@@ -13,6 +13,14 @@ from urllib.parse import parse_qsl, unquote
 MOST_HEAD = 16 << 10  # bytes of the request line and the headers; also of a chunk's line, and of trailers
 MOST_HEADERS = 100
 JSON = "application/json"
+# What a body of this type is: a format of `vwlite predict`, json, or "", which is json if it begins with { or [. In
+# json an object may have several lines, and brackets tell where it ends; in jsonl each line gets its answer.
+TYPES = {
+    "": "", "application/octet-stream": "", "application/x-www-form-urlencoded": "", "text/plain": "auto",
+    "text/csv": "csv", "text/tab-separated-values": "tsv", "text/libsvm": "libsvm", JSON: "json",
+    "application/x-ndjson": "jsonl", "application/jsonl": "jsonl",
+}
+UTF8, PLAIN = ("", "utf-8", "utf8", "us-ascii"), ("", "identity")  # charsets and encodings of bodies
 REASONS = {
     200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout",
     413: "Content Too Large", 415: "Unsupported Media Type", 417: "Expectation Failed", 422: "Unprocessable Content",
@@ -47,6 +55,7 @@ class Head(NamedTuple):
     expects: bool
     keeps: bool  # the connection
     old: bool  # HTTP/1.0
+    kind: str | None = None  # of the body, as in TYPES, if it may be a single row of /predict without other options
 
 
 class Answer(NamedTuple):
@@ -108,8 +117,11 @@ def parse_head(text: bytes) -> Head:
     path, _, query = _ORIGIN.sub("", line[2].decode()).partition("?")  # clients of a proxy send all of the URL
     kind, _, parameters = found.get(b"content-type", b"").decode("latin-1").lower().partition(";")
     charset = re.search(r"charset=\"?([^\s;\"]+)", parameters)
-    return Head(
+    head = Head(
         line[1].decode(), unquote(path), dict(parse_qsl(query, keep_blank_values=True)), kind.strip(),
         charset[1] if charset else "", found.get(b"content-encoding", b"").decode("latin-1").lower(), length,
         b"expect" in found, b"keep-alive" in connection if old else b"close" not in connection, old,
     )
+    is_row = (head.method == "POST" and head.path == "/predict" and not head.query.keys() - {"model"}
+              and head.charset in UTF8 and head.encoding in PLAIN and TYPES.get(head.type) in ("", "auto", "json"))
+    return head._replace(kind=TYPES[head.type]) if is_row else head

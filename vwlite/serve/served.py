@@ -3,15 +3,16 @@
 import math
 import threading
 from array import array
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from vwlite.algorithms.predicted import ScoredRows, predicted_by
 from vwlite.core.data.batch import Batch
+from vwlite.core.learn.learner import Reason
 from vwlite.core.learn.output import number_text
 from vwlite.core.learn.recorder import FIELDS, Recorder
 from vwlite.core.learn.scorer import Scorer
@@ -20,7 +21,7 @@ from vwlite.evaluation.explain import MOST, Explainer
 from vwlite.evaluation.terms import View
 from vwlite.input.diagnostics import BadLine, not_finite
 from vwlite.input.formats import FORMATS
-from vwlite.input.parsing import EXAMPLE, REJECTED, Parsed, ParseOptions, SourceBlocks, Task
+from vwlite.input.parsing import EXAMPLE, REJECTED, LineParsing, Parsed, ParseOptions, SourceBlocks, Task
 from vwlite.input.pipeline import Parsing, format_of
 from vwlite.input.reader import Block
 from vwlite.input.schema import Schema
@@ -113,9 +114,8 @@ class Queue:
     def __init__(self) -> None:
         self._next, self._held = threading.Lock(), threading.Lock()
 
-    @contextmanager
-    def held(self, asker: Asker) -> Iterator[None]:
-        """Hold the lock. Busy if it is not free, unless the asker waits; Gone."""
+    def take(self, asker: Asker) -> None:
+        """Take the lock, up to `give`. Busy if it is not free, unless the asker waits; Gone."""
         if not self._next.acquire(blocking=asker.waits):
             raise Busy
         try:
@@ -124,12 +124,12 @@ class Queue:
             self._next.release()
         if not taken:
             raise Busy
-        try:
-            if asker.gone:
-                raise Gone
-            yield
-        finally:
-            self._held.release()
+        if asker.gone:
+            self.give()
+            raise Gone
+
+    def give(self) -> None:
+        self._held.release()
 
 
 class Reader:
@@ -142,8 +142,12 @@ class Reader:
         self._width = 0  # columns of delimited text that the model does not have
         self.columns = Columns(schema=table.schema if table else None, model=parse.model)
         self._options = replace(parse, table=self.columns if table else None, keeps_text=table is not None)
-        self._parsing, self._batch = Parsing(self._options), Batch()
+        self._parsing, self._batch, self._lines = Parsing(self._options), Batch(), LineParsing("vw", self._options)
         self._layout: Layout | None = None
+
+    def plain(self, lines: bytes) -> Batch | None:
+        """The batch of a few lines of VW text. None if one is bad: `parsed` tells why."""
+        return self._batch if self._lines.is_plain(lines, self._batch) else None
 
     def forget_new(self) -> None:
         """A parser notes a column only once, so after new columns the next body gets a new parser."""
@@ -216,11 +220,13 @@ class Reader:
     def count_unknown(self, found: Parsed, counts: Counts) -> list[list[str]]:
         """Count the columns that the model does not have as unknown features; returns those of each example."""
         each = self.unknown_of(found)
-        n = sum(map(len, each)) or self._width * found.batch.kind.tobytes().count(EXAMPLE)
-        counts.features += n
-        counts.unknown += n
-        counts.absent += sum(map(sum, self.columns.absents.values()))
-        self.columns.absents.clear()
+        if each or self._width:
+            n = sum(map(len, each)) or self._width * found.batch.kind.tobytes().count(EXAMPLE)
+            counts.features += n
+            counts.unknown += n
+        if self.columns.absents:
+            counts.absent += sum(map(sum, self.columns.absents.values()))
+            self.columns.absents.clear()
         return each
 
 
@@ -270,10 +276,47 @@ class Served:
         and the asker does not wait; Gone if the asker has gone."""
         out, counts, reader = [], Counts(), self._reader(skip)
         for parsed in reader.parsed(body, format):
-            with self._queue.held(asker):
+            self._queue.take(asker)
+            try:
                 out.append(self._predicted(self._text, parsed, skip, counts, tags)[0])
+            finally:
+                self._queue.give()
             reader.count_unknown(parsed, counts)
         return b"".join(out), counts
+
+    def rows_of_text(self, lines: bytes, asker: Asker) -> tuple[list[bytes], Counts]:
+        """As `text`, for lines of VW text without the work that large bodies and bad lines need. Nothing if a line is
+        bad, or cannot be predicted."""
+        learner, counts = self._text, Counts()
+        batch = self._reader(False).plain(lines)
+        if batch is None or (self._crosses and self._expander.largest(batch) > MOST):
+            return [], counts
+        self._queue.take(asker)
+        try:
+            text, _ = self._taken(learner, partial(learner.run, batch), counts)
+            done = learner.reason == Reason.DONE
+        finally:
+            self._queue.give()
+        counts.lines += len(batch)
+        return [line + b"\n" for line in text.split(b"\n")[:-1]] if done else [], counts
+
+    def _taken(self, learner: Recorder, predict: Callable[[], object], counts: Counts) -> tuple[bytes, Records]:
+        """The text that the learner writes, and the label, the prediction and the loss of each example."""
+        before = learner.looked_up, learner.unknown
+        try:
+            predict()
+        finally:
+            text, taken = learner.predictions.take(), array("d", learner.take()).tolist()
+        records = Records(*[taken[i :: len(FIELDS)] for i in (LABEL, SHOWN, LOSS)])
+        finite = [x for x in records.shown if x == x]
+        counts.bad += len(records.shown) - len(finite)
+        counts.features += learner.looked_up - before[0]
+        counts.unknown += learner.unknown - before[1]
+        counts.losses += [x for x in records.loss if x == x]
+        if self.classes is None:
+            counts.predictions += map(learner.linked, finite)
+            counts.labels += map(self.outputs.transform.inverse, [x for x in records.label if x == x])
+        return text, records
 
     def _predicted(
         self, learner: Recorder, parsed: Parsed, skip: bool, counts: Counts, tags: bool
@@ -288,21 +331,10 @@ class Served:
                 raise BadBody(BadLine("body", batch.line_number(row), 1, not_finite(learner.prediction)))
             learner.reject()
 
-        before = learner.looked_up, learner.unknown
-        try:
-            feed(learner, batch, self.settings, diverged=diverged)
-        finally:
-            text, taken = learner.predictions.take(), array("d", learner.take()).tolist()
-        records = Records(*(taken[i :: len(FIELDS)] for i in (LABEL, SHOWN, LOSS)))
+        run = partial(feed, learner, batch, self.settings, diverged=diverged)
+        text, records = self._taken(learner, run, counts)
         counts.lines += len(batch)
-        finite = [x for x in records.shown if x == x]
-        counts.bad += len(parsed.bad) + len(records.shown) - len(finite)
-        counts.features += learner.looked_up - before[0]
-        counts.unknown += learner.unknown - before[1]
-        counts.losses += [x for x in records.loss if x == x]
-        if self.classes is None:
-            counts.predictions += map(learner.linked, finite)
-            counts.labels += map(self.outputs.transform.inverse, (x for x in records.label if x == x))
+        counts.bad += len(parsed.bad)
         if tags:
             counts.tags += [batch.tag(row).decode("utf-8", "replace") for row in range(len(batch))]
         return text, records
@@ -361,9 +393,12 @@ class Served:
         counts, reader, explainer = Counts(), self._reader(skip), self._own_explainer()
         named = bool(explain)
         for parsed in reader.parsed(lines, format):
-            with self._queue.held(asker):
+            self._queue.take(asker)
+            try:
                 _, records = self._predicted(self._json, parsed, skip, counts, tags)
                 columns = self._columns(parsed.batch, records)
+            finally:
+                self._queue.give()
             here = self._answers(parsed, columns)
             named = named or (names and len(explainer.lacking(parsed.batch)[0]) > 0)
             examples = (a for a, kind in zip(here, parsed.batch.kind.tobytes(), strict=True) if kind == EXAMPLE)

@@ -1,21 +1,19 @@
 """The processes of a server: sockets, signals, the work of each second, and the end."""
 
-import asyncio
-import errno
 import os
 import resource
 import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from types import FrameType
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from vwlite.listening import BACKLOG, listening
+from vwlite.listening import listening
 from vwlite.output.atomic import check_apart
 from vwlite.output.signals import STOPPING, handled
 from vwlite.output.stdio import say
@@ -23,14 +21,12 @@ from vwlite.serve.access_log import AccessLog
 from vwlite.serve.answers import Answers
 from vwlite.serve.commands import ServeOptions
 from vwlite.serve.connection import Connection, LineConnection
+from vwlite.serve.loop import Loop
 from vwlite.serve.metrics import Metrics
 from vwlite.serve.models import Models
 from vwlite.serve.served import Served
 
-AT_ONCE = 100  # connections that are accepted before others are served and closed ones are detected
 TICK = 1.0  # seconds between two looks at the models, and at the deadlines of connections
-SILENCE = 60.0  # seconds between two warnings of the same shortage
-SHORT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # after these errors asyncio continues
 GRACE = 10.0  # seconds in which requests are finished at the end
 
 
@@ -59,7 +55,7 @@ def serve(o: ServeOptions) -> int:
             say(f"serving {', '.join(models)} at {' and, for lines, '.join(places)}")
 
     if o.workers == 1:
-        asyncio.run(_run(Answers(o, models, metrics, log), sockets, ready=ready))
+        _run(Answers(o, models, metrics, log), sockets, ready=ready)
         _end(0)
     return _watch(o.workers, metrics, lambda parent: _run(Answers(o, models, metrics, log), sockets, parent), ready)
 
@@ -76,7 +72,7 @@ def _end(code: int) -> NoReturn:
 
 
 def _watch(
-    workers: int, metrics: Metrics, work: Callable[[int], Coroutine[Any, Any, None]], ready: Callable[[], None]
+    workers: int, metrics: Metrics, work: Callable[[int], None], ready: Callable[[], None]
 ) -> int:
     """Start the processes, restart those that end, and end all after a signal. work: gets a pipe that closes when this
     process ends for any reason. ready: called as soon as signals are handled."""
@@ -101,7 +97,7 @@ def _watch(
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                     metrics.at = at
                     metrics.reset()
-                    asyncio.run(work(parent))
+                    work(parent)
                     code = 0
                 finally:
                     _end(code)
@@ -130,26 +126,7 @@ def _nothing_more(number: int, frame: FrameType | None) -> None:
     """The handler of Python does nothing: the number of the signal is in the pipe."""
 
 
-class Shortage:
-    """The error handler of an event loop. A shortage of the system, such as of open files, is reported for each waiting
-    connection and again each second: it is printed only once in a while."""
-
-    def __init__(self) -> None:
-        self._said = -SILENCE
-        self.closed = False  # the sockets: what would listen again after a shortage finds none
-
-    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        e, now = context.get("exception"), time.monotonic()
-        if self.closed and isinstance(e, ValueError):
-            return
-        if not (isinstance(e, OSError) and e.errno in SHORT):
-            loop.default_exception_handler(context)
-        elif now - self._said >= SILENCE:
-            self._said = now
-            say(f"warning: {e.strerror}: new connections wait until others are closed; ulimit -n allows more files")
-
-
-async def _run(
+def _run(
     answers: Answers,
     sockets: dict[type, socket.socket],
     parent: int | None = None,
@@ -157,50 +134,45 @@ async def _run(
 ) -> None:
     """Run the server in one process until a signal, and then until the current requests are answered. parent: a pipe;
     when it closes, that counts as a signal. ready: called as soon as signals are handled and connections accepted."""
-    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    loop, stops = Loop(), list[bool]()
+    stop = partial(stops.append, True)
 
     def orphaned(pipe: int) -> None:
-        loop.remove_reader(pipe)
-        ended.set()
+        loop.selector.unregister(pipe)
+        stop()
 
-    for number in handled():
-        loop.add_signal_handler(number, ended.set)
-    if parent is not None:
-        loop.add_reader(parent, orphaned, parent)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
-    shortage = Shortage()
-    loop.set_exception_handler(shortage)
-    answers.later, answers.soon = loop.call_soon_threadsafe, loop.call_soon
-    servers = [await loop.create_server(partial(kind, answers), sock=s, backlog=AT_ONCE) for kind, s in sockets.items()]
-    for s in sockets.values():
-        s.listen(BACKLOG)  # asyncio has made it AT_ONCE
-    ticking = loop.create_task(_tick(answers))
-    ready()
-    await ended.wait()
-    for server in servers:
-        server.close()
-    shortage.closed = True
-    ended.clear()
-    end = time.monotonic() + GRACE
-    while answers.connections and time.monotonic() < end and not ended.is_set():
+    def drain() -> None:
         for connection in list(answers.connections):
             connection.drain()
-        await asyncio.sleep(0.02)
-    for connection in list(answers.connections):
-        connection.transport.abort()
-    ticking.cancel()
+
+    loop.on_signals(handled(), stop)
+    if parent is not None:
+        loop.watch(parent, partial(orphaned, parent))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
+    answers.later, answers.soon = loop.later, loop.soon
+    for kind, s in sockets.items():
+        loop.listen(s, partial(kind, answers))
+    ready()
+    loop.run(lambda: bool(stops), _tick_of(answers), TICK)
+    loop.stop_listening()
+    stops.clear()
+    end = time.monotonic() + GRACE
+    drain()
+    loop.run(lambda: not answers.connections or bool(stops) or time.monotonic() >= end, drain, 0.02)
 
 
-async def _tick(answers: Answers) -> None:
-    """Look at deadlines and models each second."""
-    loop, threads = asyncio.get_running_loop(), ThreadPoolExecutor(len(answers.models), "models")
-    reading: dict[str, asyncio.Future[None]] = {}
-    while True:
-        await asyncio.sleep(TICK)
+def _tick_of(answers: Answers) -> Callable[[], None]:
+    """A function that looks at deadlines and models."""
+    threads = ThreadPoolExecutor(len(answers.models), "models")
+    reading: dict[str, Future[None]] = {}
+
+    def tick() -> None:
         now = time.monotonic()
         for connection in list(answers.connections):
             if connection.deadline < now:
                 connection.expire()
         for name, loaded in answers.models.items():
             if loaded.changed and (name not in reading or reading[name].done()):
-                reading[name] = loop.run_in_executor(threads, loaded.refresh, answers.metrics)
+                reading[name] = threads.submit(loaded.refresh, answers.metrics)
+
+    return tick
