@@ -73,10 +73,13 @@ MODELS = {
     "numbered classes": ("--oaa 3 --loss logistic --normalize log", 300, lambda i, y: 1 + y + i % 2),
     "classes without shares": ("--oaa 3", 300, lambda i, y: 1 + y + i % 2),
     "softmax": ("--classes red,green,blue --softmax --radius 5", 300, lambda i, y: ("red", "green", "blue")[y + i % 2]),
+    "quantiles": ("--loss quantile --quantile-tau 0.1,0.5,0.75,0.9 -l 3", 300, lambda i, y: 9 * y + i % 7),
     "derived": ("--algorithm auto --normalize none", 2500, None),
     "derived, of two passes": ("--algorithm auto --normalize none --passes 2 --labels 0,1", 2500, None),
     "derived regression": ("--algorithm auto --normalize none", 2500, lambda i, y: 1000 * y + i % 17),
     "derived, log1p": ("--algorithm auto --label-transform log1p", 2500, lambda i, y: 1000 * y + i % 17),
+    "derived quantiles": ("--algorithm auto --loss quantile --quantile-tau 0.1,0.9 --normalize none", 1600,
+                          lambda i, y: 1000 * y + i % 17),
     "derived classes": ("--algorithm auto --normalize none --oaa 3 --classes auto", 2500,
                         lambda i, y: CLASSES[2 * y if i % 5 else 1]),
 }

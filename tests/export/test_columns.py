@@ -74,8 +74,18 @@ int main(int argc, char **argv) {
 #endif
         } else if (VWLITE_CLASSES)
             puts(vwlite_class_names[(int)vwlite_predict(&row) - 1]);
-        else
+        else {
+#if VWLITE_QUANTILES
+            double scores[VWLITE_SCORES], all[VWLITE_QUANTILES];
+            vwlite_scores(&row, scores);
+            vwlite_quantiles(scores, all);
+            for (i = 0; i < VWLITE_QUANTILES; i++)
+                printf(i ? " %.17g" : "%.17g", all[i]);
+            puts("");
+#else
             printf("%.17g\n", vwlite_predict(&row));
+#endif
+        }
     }
     (void)argv;
     return 0;
@@ -149,10 +159,12 @@ def assert_same(found, expected):
 def test_programs_by_columns_predict_what_the_model_does(vwlite, way, name):
     train(vwlite, name)
     found, expected = way(vwlite, "new.csv"), predictions(vwlite)
-    first = [line[:1] if way is in_python else [" ".join(line).replace(" ", "%20")] for line in found]
-    assert_same(first, [line[:1] for line in expected])
+    n = max(len(read_model("model").settings.outputs.taus), 1)
+    first = [line[:n] if way is in_python or n > 1 else [" ".join(line).replace(" ", "%20")] for line in found]
+    assert {len(line) for line in first} == {n}
+    assert_same(first, [line[:n] for line in expected])
     if way is in_python:
-        assert [line[1:] for line in found] == [line[1:] for line in expected]  # tags
+        assert [line[n:] for line in found] == [line[n:] for line in expected]  # tags
     if read_model("model").settings.outputs.shares:
         assert_same(way(vwlite, "new.csv", "--probabilities"), predictions(vwlite, "new.csv", "--probabilities"))
     settings = read_model("model").settings
@@ -171,7 +183,7 @@ def test_effects_in_python_add_up_to_the_score(vwlite, name):
         effects = program.effects(row)
         scores = program.scores(row)
         for k, score in enumerate(scores):
-            parts = [values[k] if program.CLASSES else values for values in effects.values()]
+            parts = [values[k] if program.SCORES > 1 else values for values in effects.values()]
             size = sum(map(abs, parts)) + abs(program.BASE[k])
             assert program.BASE[k] + sum(parts) == pytest.approx(score, abs=1e-12 * size + 1e-15)
         if program.NORMALIZE == "none":

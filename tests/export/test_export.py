@@ -49,8 +49,19 @@ int main(int argc, char **argv) {
 #endif
         } else if (VWLITE_CLASSES)
             puts(vwlite_class_names[(int)vwlite_prediction(scores) - 1]);
-        else
+        else {
+#if VWLITE_QUANTILES
+            double all[VWLITE_QUANTILES];
+            vwlite_quantiles(scores, all);
+            if (all[VWLITE_QUANTILES / 2] != vwlite_prediction(scores) || vwlite_taus[0] != 0.1)
+                return 1;
+            for (int k = 0; k < VWLITE_QUANTILES; k++)
+                printf("%.17g ", all[k]);
+            puts("");
+#else
             printf("%.17g\n", vwlite_prediction(scores));
+#endif
+        }
     }
     return 0;
 }
@@ -124,6 +135,9 @@ MODELS = {
     "oaa of words": ("--oaa 5 --classes auto --loss logistic", numbers(TEXT, ["red", '"gr\\een?', "bl\u00fce"])),
     "oaa of eg": ("--oaa 3 --loss logistic --algorithm eg --radius 3 --features 40", numbers(TEXT, ["1", "2", "3"])),
     "softmax": ("--classes red,green,blue --softmax --radius 5", numbers(TEXT, ["red", "green", "blue"])),
+    "quantiles": ("--loss quantile --quantile-tau 0.1,0.5,0.75,0.9 -l 2", numbers(TEXT, ["1", "2.5", "-3", "7", "12"])),
+    "quantiles of auto": ("--loss quantile --quantile-tau 0.1,0.5,0.9 --algorithm auto --normalize none "
+                          "--label-transform log1p", numbers(TEXT, ["1", "2.5", "3", "7", "12"])),
     "classes of auto": ("--oaa 3 --algorithm auto --normalize none", numbers(TEXT, ["1", "2", "3", "2"])),
     "normalized, classes of auto": (
         "--oaa 9 --classes auto --algorithm auto --normalize log",
@@ -203,7 +217,8 @@ def in_sql(vwlite):
             for example, name, p in base.execute(query):
                 shown[int(example)] = f"{shown.get(int(example), '')} {name}:{p!r}".lstrip()
         else:
-            shown = {int(i): str(p) for i, p in base.execute("SELECT example, prediction FROM vwlite_predictions")}
+            query = "SELECT * FROM vwlite_predictions"
+            shown = {int(i): " ".join(map(str, p)) for i, *p in base.execute(query)}
         return [shown[i] if found is not None else "" for i, found in enumerate(examples)]
 
     return lines
@@ -218,8 +233,10 @@ WAYS = {
 }
 
 
-def parted(line):
+def parted(line, quantiles=1):
     """What a line of predictions says: a number, a word, or numbers by class."""
+    if quantiles > 1 and line:
+        return [float(word) for word in line.split(" ")[:quantiles]]
     first = line.split(" ", 1)[0]
     if ":" in first:
         return {name: float(p) for name, _, p in (word.rpartition(":") for word in line.split(" ") if ":" in word)}
@@ -229,9 +246,10 @@ def parted(line):
         return first
 
 
-def assert_same(found, expected, largest_difference=NEAR):
+def assert_same(found, expected, largest_difference=NEAR, quantiles=1):
     assert len(found) == len(expected)
-    for line, (a, b) in enumerate(zip(map(parted, found), map(parted, expected), strict=True)):
+    for line, (a, b) in enumerate(zip(found, expected, strict=True)):
+        a, b = parted(a, quantiles), parted(b, quantiles)
         assert a == pytest.approx(b, NARROW, largest_difference) if not isinstance(b, str) else a == b, line
 
 
@@ -256,9 +274,9 @@ def test_exports_predict_what_the_model_does(vwlite, tmp_path, monkeypatch, way,
         # Initial scores are not in a table of features.
         Path("test").write_text(re.sub(r" 0\.25 (?='tagged)| 1 1 (?=no_.ar)", " ", text))
     vwlite("predict", "-m", "model", "test", "-p", "expected", "--quiet")
-    lines = WAYS[way](vwlite)
-    assert_same(lines(tmp_path, "test"), Path("expected").read_text().splitlines())
-    settings = read_model("model").settings
+    lines, settings = WAYS[way](vwlite), read_model("model").settings
+    quantiles = len(settings.outputs.taus)
+    assert_same(lines(tmp_path, "test"), Path("expected").read_text().splitlines(), quantiles=quantiles)
     if settings.oaa and settings.loss == "logistic":
         vwlite("predict", "-m", "model", "test", "-p", "expected", "--quiet", "--probabilities")
         assert_same(lines(tmp_path, "test", "--probabilities"), Path("expected").read_text().splitlines())

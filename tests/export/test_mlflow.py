@@ -19,11 +19,14 @@ pytest.importorskip("mlflow")
 TIMES = "y,at,n,zip\n" + "".join(
     f"{i % 3},2024-0{i % 9 + 1}-11 0{i % 7}:00,{i % 4 or ''},0{i % 5}\n" for i in range(90)
 )
+SEVERAL = ("--loss", "quantile", "--quantile-tau", "0.1,0.5,0.9")
 MODELS = {
     "table": (TABLE, ("--label", "click")), "named": (TABLE, ("--label", "click", "--text", "note", *GD, "--names")),
     "times": (TIMES, ("--label", "y", "--time", "at", "--categorical", "zip")),
     "words": (TABLE, ("--label", "city", "--drop", "click", "--oaa", "3", "--classes", "auto", *GD)),
     "text": (TEXT, ("--loss", "logistic", "--link", "logistic", *GD)),
+    "quantiles": (TIMES, ("--label", "y", "--time", "at", "--categorical", "zip", *SEVERAL)),
+    "quantiles of text": (TEXT, (*SEVERAL, *GD)),
     "classes": (CLASSES, ("--oaa", "3", "--classes", "auto", "--loss", "logistic", *GD)),
 }
 
@@ -55,8 +58,15 @@ def test_the_folder_predicts_what_predict_does(vwlite, name):
         words = dict.fromkeys(("city", "note", "at", "zip"), str)
         frame = pd.read_csv("data.csv", dtype=words)[model.metadata.get_input_schema().input_names()]
     data = "data" if "lines" in frame else "data.csv"
-    expected = [line.split()[0] for line in vwlite("predict", "-m", "model", data, "--quiet").out.splitlines()]
+    lines = vwlite("predict", "-m", "model", data, "--quiet").out.splitlines()
+    expected = [line.split()[0] for line in lines]
     found = model.predict(frame)
+    if "quantiles" in name:
+        columns = model.metadata.get_output_schema().input_names()
+        assert columns == [*found.columns] == ["quantile_0.1", "quantile_0.5", "quantile_0.9"]
+        assert found.to_numpy().tolist() == [pytest.approx([*map(float, line.split()[:3])], abs=1e-6) for line in lines]
+        assert len({*found[columns[1]]}) > 2
+        return
     if not isinstance(found[0], str):
         expected = pytest.approx([float(x) for x in expected], abs=1e-6)
     assert [*found] == expected

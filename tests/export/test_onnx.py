@@ -59,7 +59,13 @@ def rows_in(name):
 
 
 def assert_as_predicted(vwlite, found, data):
-    settings, lines = read_model("model").settings, [line[0] for line in predictions(vwlite, data)]
+    settings, words = read_model("model").settings, predictions(vwlite, data)
+    lines, taus = [line[0] for line in words], settings.outputs.taus
+    if taus:
+        expected = np.array([line[: len(taus)] for line in words], float)
+        np.testing.assert_allclose(found["variable"], expected, atol=NEAR, rtol=NEAR)
+        assert found["score"].shape == expected.shape
+        return
     if settings.oaa:
         assert [str(label).replace(" ", "%20") for label in found["label"]] == lines
         assert ("probabilities" in found) == bool(settings.outputs.shares)

@@ -174,6 +174,31 @@ def test_a_select_has_classes(vwlite, tmp_path, monkeypatch, database, options):
         assert [found[row[0]][name] for name in columns] == pytest.approx(shares, abs=1e-6)
 
 
+@all_three
+@pytest.mark.parametrize("options", ["-l 3", "-l 3 --normalize l2", "--label-transform log1p"])
+def test_a_select_has_a_column_for_each_quantile(vwlite, tmp_path, monkeypatch, database, options):
+    """In order, though the scores of some rows cross."""
+    monkeypatch.chdir(tmp_path)
+    rows = [[*row[:-1], 5 + 4 * row[-1] + i % 7] for i, row in enumerate(rows_of_table(150))]
+    write("t.csv", TITLES, rows)
+    taus = ("0.1", "0.25", "0.5", "0.9")
+    vwlite("train", *with_gd(["t.csv", "--label", "y", "--drop", "row", "--loss", "quantile", "--quantile-tau",
+           ",".join(taus), "--names", *options.split()]), "-m", "m", "--quiet")
+    rows += [["new 1", "unseen", None, "never", 2.5, None, None], ["new 2", *[None] * 6]]
+    write("t.csv", TITLES, rows)
+    lines = vwlite("predict", "-m", "m", "t.csv", "--quiet").out.splitlines()
+    expected = [[*map(float, line.split())] for line in lines]
+    table, crossing = linear_table(database, rows), 0
+    for dialect in database.dialects:
+        found = table.ask(exported(vwlite, *NAMES, "--dialect", dialect))
+        assert [*found["id 0"]] == [f"{what}_{tau}" for what in ("quantile", "score") for tau in taus]
+        for row, numbers in zip(rows, expected, strict=True):
+            assert [*found[row[0]].values()][:4] == pytest.approx(numbers, **NEAR)
+            scores = [*found[row[0]].values()][4:]
+            crossing += scores != sorted(scores)
+    assert crossing > 0
+
+
 # --- curves and products -----------------------------------------------------------------------------------------
 
 COLUMNS = ["row", "age", "pay", "job", "town", "at", "member", "zip", "y"]

@@ -368,7 +368,7 @@ def test_what_is_for_one_prediction_says_so(vwlite, data, tmp_path):
     vwlite("train", data / "train.vw", *GD, *SEVERAL, "-m", m)
     vwlite("train", data / "test.csv", "--label", "price", *GD, *SEVERAL, "-m", tmp_path / "n")
     for command in (
-        ["export", m, "--to", "json", "-o", x], ["export", m, "--to", "c", "-o", x],
+        ["export", m, "--to", "vw", "-o", x],
         ["merge", m, tmp_path / "n", "-m", x], ["diff", m, tmp_path / "n", d],
         ["certify", "-i", m, d, "--l1", 1], ["calibrate", "-m", m, d, "-o", x],
         ["tune", d, *SEVERAL], ["train", d, *SEVERAL, "--sparse"], ["train", d, *GD, *SEVERAL, "--oaa", 3],

@@ -147,6 +147,7 @@ class Outputs:
     is_binary = False  # labels are one of two
     taus: tuple[float, ...] = ()
     tau_names: Sequence[str] = ()
+    columns: Sequence[str] = ("prediction",)  # of a table of predictions
     facts: Sequence[str] = ()  # names of what the engine counts of several quantiles
     shares = ""  # how the scores of classes get probabilities: sigmoid, softmax; "" for none
     count = ""  # of classes, in a sentence
@@ -322,6 +323,7 @@ class Quantiles(Outputs):
         self.taus = settings.quantile_tau
         self.records, self.middle = len(self.taus), len(self.taus) // 2
         self.tau_names = [f"{tau:g}" if float(f"{tau:g}") == tau else repr(tau) for tau in self.taus]
+        self.columns = [f"quantile_{name}" for name in self.tau_names]
 
     @property
     def facts(self) -> Sequence[str]:  # type: ignore[override]

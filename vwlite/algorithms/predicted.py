@@ -128,14 +128,15 @@ class PredictedQuantiles(Predicted):
             yield written(p), {"quantiles": dict(zip(self.outputs.tau_names, map(written, each), strict=True))}
 
     def tensors(self, names: Sequence[str | int]) -> list[Tensor]:
-        return [(name, "FP64", [-1]) for name in ("prediction", *(f"quantile_{tau}" for tau in self.outputs.tau_names))]
+        return [(name, "FP64", [-1]) for name in ("prediction", *self.outputs.columns)]
 
     def data_of(self, rows: Sequence[Mapping[str, Any]], names: Sequence[str | int]) -> dict[str, list[Any]]:
-        each = {f"quantile_{tau}": [row["quantiles"][tau] for row in rows] for tau in self.outputs.tau_names}
+        named = zip(self.outputs.columns, self.outputs.tau_names, strict=True)
+        each = {name: [row["quantiles"][tau] for row in rows] for name, tau in named}
         return {"prediction": [row["prediction"] for row in rows], **each}
 
     def prediction_column(self, columns: Collection[str]) -> str:
-        return f"quantile_{self.outputs.tau_names[self.outputs.middle]}"
+        return self.outputs.columns[self.outputs.middle]
 
     def appended(self, columns: Collection[str]) -> list[str]:
         return []

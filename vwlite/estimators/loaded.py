@@ -92,6 +92,11 @@ class LoadedModel:
         return model.settings.outputs.classes(model.class_names())
 
     @property
+    def prediction_columns(self) -> list[str]:
+        """The names of the columns of a table of predictions: `prediction`, or `quantile_TAU` of several quantiles."""
+        return [*self._learned.settings.outputs.columns]
+
+    @property
     def is_of_table(self) -> bool:
         """Whether it predicts from the columns of a table."""
         return bool(self._learned.model().columns)

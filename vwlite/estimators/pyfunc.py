@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vwlite.estimators.loaded import LoadedModel, load_model
 
@@ -14,11 +13,18 @@ class Predictor:
     def __init__(self, model: LoadedModel) -> None:
         self._model = model
 
-    def predict(self, data: Any, params: dict[str, Any] | None = None) -> NDArray[Any]:
-        """The predictions of `vwlite predict`."""
+    def predict(self, data: Any, params: dict[str, Any] | None = None) -> Any:
+        """The predictions of `vwlite predict`, an array; of several quantiles a frame with a column for each."""
         if self._model.is_of_table:
-            return self._model.predict(data)
-        return np.array([*self._model.predict_lines(data.iloc[:, 0])])
+            found = self._model.predict(data)
+        else:
+            lines = [*self._model.predict_lines(data.iloc[:, 0])]
+            found = np.array([[*line.values()] if isinstance(line, dict) else line for line in lines])
+        if self._model.prediction_columns == ["prediction"]:
+            return found
+        import pandas  # it is there: MLflow's inputs are its frames
+
+        return pandas.DataFrame(found.reshape(len(data), -1), columns=self._model.prediction_columns)
 
 
 def _load_pyfunc(path: str) -> Predictor:

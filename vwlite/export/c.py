@@ -34,8 +34,8 @@ def _of_lines(request: Request) -> Iterator[str]:
     rows = list(linear.rows())
     defines = {
         "ROWS": len(rows), "SCORES": linear.records, "CLASSES": len(linear.classes), "MASK": f"0x{linear.mask:08X}u",
-        "HASH_ALL": int(s.hash == "all"), "ESCAPED": int(linear.is_escaped), **_probable(linear), "NAMED": len(named),
-        **_values(linear),
+        "QUANTILES": len(linear.quantiles), "HASH_ALL": int(s.hash == "all"), "ESCAPED": int(linear.is_escaped),
+        **_probable(linear), "NAMED": len(named), **_values(linear),
     }
     words = {
         "WHAT": what(linear),
@@ -79,7 +79,7 @@ def _prediction(linear: Linear) -> str:
         clip += f"    if (p < {linear.low!r})\n        p = {linear.low!r};\n"
     if linear.high < float("inf"):
         clip += f"    if (p > {linear.high!r})\n        p = {linear.high!r};\n"
-    words = {"CLIP": clip, "LINK": linear.link(_FUNCTIONS)}
+    words = {"CLIP": clip, "LINK": linear.link(_FUNCTIONS), "TAUS": ", ".join(linear.quantiles)}
     return filled(template("prediction.h"), words)
 
 
@@ -97,7 +97,8 @@ def _of_columns(request: Request, columns: Columns) -> Iterator[str]:
     numbers, words = columns.numbers, [f"{column}.{part}" if part else column for column, part in columns.words]
     missing = columns.missing_numbers
     defines = {
-        "SCORES": linear.records, "CLASSES": len(linear.classes), "NUMBERS": len(numbers), "WORDS": len(words),
+        "SCORES": linear.records, "CLASSES": len(linear.classes), "QUANTILES": len(linear.quantiles),
+        "NUMBERS": len(numbers), "WORDS": len(words),
         "AXES": len(columns.axes), "SLOPES": len(columns.slopes), "EFFECTS": len(columns.grids),
         "MISSING": len(missing), "WHOLES": int(columns.schema.has_wholes), **_probable(linear), **_values(linear),
     }

@@ -35,8 +35,8 @@ def export(
     output = "/dev/stdout" if output in (None, "-") else output
     check_apart({"--output": output}, [(model, "the input model")])
     found = read_model(model)
-    found.settings.outputs.check_one(f"vwlite export --to {kind}", model)
     if kind == "vw":
+        found.settings.outputs.check_one("vwlite export --to vw", model)
         found.settings.outputs.transform.refuse("Vowpal Wabbit", model)
     if "slope" in found.calibration and kind not in ("tsv", "json", "mlflow"):
         mapped = with_map(found) if kind != "vw" else None

@@ -22,7 +22,8 @@ MAX_TERMS = 10_000  # interactions that wildcards expand to
 class Linear:
     """score = initial + constant + the sum of weight times value; for each class of a model with classes.
 
-    The prediction is the score clipped to [low, high], then linked; or the first class with the largest score.
+    The prediction is the score clipped to [low, high], then linked; of several quantiles all of these, in ascending
+    order; or the first class with the largest score.
     """
 
     model: Model
@@ -44,9 +45,14 @@ class Linear:
         """What is added to a clipped score before the link expm1."""
         return float(self.model.calibration.get("offset", 0.0))
 
-    def link(self, functions: Mapping[str, str], number: Callable[[int], str] = str) -> str:
+    def link(self, functions: Mapping[str, str], number: Callable[[int], str] = str, p: str = "p") -> str:
         """The prediction of a clipped score p, in a language: see `Link.expression`."""
-        return FORMS[self.settings.link].expression(functions, self.offset, number)
+        return FORMS[self.settings.link].expression(functions, self.offset, number, p)
+
+    @property
+    def quantiles(self) -> tuple[str, ...]:
+        """The quantiles as text, if there are several."""
+        return tuple(self.settings.outputs.tau_names)
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -39,11 +39,11 @@ def mlflow(request: Request, folder: str) -> None:
     kind: Any = AnyType() if model.columns else types.DataType.string  # type: ignore[no-untyped-call]
     taken: list[Any] = [types.ColSpec(kind, name) for name in roles]
     given = types.DataType.double if model.settings.oaa is None else types.DataType.string
+    predicted: list[Any] = [types.ColSpec(given, name) for name in model.settings.outputs.columns]
     example = pandas.DataFrame({name: [_example(model, name, role)] for name, role in roles.items()})
     pyfunc.save_model(
         folder, loader_module=LOADER, data_path=request.path, input_example=example,
-        signature=models.ModelSignature(types.Schema(taken) if taken else None,
-                                        types.Schema([types.ColSpec(given, "prediction")])),
+        signature=models.ModelSignature(types.Schema(taken) if taken else None, types.Schema(predicted)),
         pip_requirements=[f"vwlite[arrow]=={__version__}", f"mlflow-skinny=={version}", "pandas"],
         mlflow_model=models.Model(model_uuid=model.digest[:32]),
     )

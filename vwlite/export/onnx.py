@@ -1,10 +1,10 @@
 """A model of a table as ONNX, of the operators of ai.onnx 17 and ai.onnx.ml 3.
 
     <column> [N, 1]         an input for each column: a float, NaN is missing; or a string, empty is missing
-    variable [N, 1]         the prediction, of a regression
+    variable [N, 1 or Q]    the prediction, of a regression; or those of several quantiles, in ascending order
     label [N]               the class
     probabilities [N, C]    of the classes, if the loss gives some
-    score [N, 1 or C]       before clipping and link
+    score [N, 1, Q or C]    before clipping and link
 
 Sums are in double precision, as 32-bit floats are not near enough to those of `vwlite predict`.
 """
@@ -51,6 +51,7 @@ class _Graph:
     def __init__(self, columns: Columns) -> None:
         self.columns, self.linear = columns, columns.linear
         names = [*columns.numbers, *(name for name, _ in columns.words)]
+        self._scores = len(self.linear.classes) or self.linear.records
         self._prefix = "/"
         while any(name.startswith(self._prefix) for name in names):
             self._prefix += "/"
@@ -83,13 +84,15 @@ class _Graph:
 
     # --- nodes ------------------------------------------------------------------------------------
 
-    def _op(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
+    def _op(self, kind: str, *inputs: str, domain: str = "", more: int = 0, **attributes: Any) -> str:
+        """The first output of an operator. more: how many others it has."""
         from onnx import helper
 
         key = (kind, inputs, repr(attributes))
         if key not in self._made:
-            self._made[key] = f"{self._prefix}{len(self._made)}"
-            self._nodes.append(helper.make_node(kind, list(inputs), [self._made[key]], domain=domain, **attributes))
+            name = self._made[key] = f"{self._prefix}{len(self._made)}"
+            outputs = [name, *(f"{name}_{i}" for i in range(more))]
+            self._nodes.append(helper.make_node(kind, list(inputs), outputs, domain=domain, **attributes))
         return self._made[key]
 
     def _constant(self, values: Any) -> str:
@@ -181,7 +184,7 @@ class _Graph:
 
     def _score(self) -> str:
         """[N, classes]"""
-        n = len(self.linear.classes) or 1
+        n = self._scores
         slopes, grids = self.columns.slopes, self.columns.grids
         normalize = self.linear.settings.normalize
         values = [self._numbers[slope.number][0] for slope in slopes]
@@ -273,8 +276,11 @@ class _Graph:
                 shares = self._op("Concat", other, share, axis=1)
                 self._output("probabilities", self._cast(shares, "FLOAT"), "FLOAT", 2)
         else:
-            self._output("variable", self._cast(self._linked(self._clipped(score)), "FLOAT"), "FLOAT", 1)
-        self._output("score", self._cast(score, "FLOAT"), "FLOAT", len(classes) or 1)
+            p = self._clipped(score)
+            if self._scores > 1:
+                p = self._op("TopK", p, self._constant(np.array([self._scores])), axis=1, largest=0, more=1)
+            self._output("variable", self._cast(self._linked(p), "FLOAT"), "FLOAT", self._scores)
+        self._output("score", self._cast(score, "FLOAT"), "FLOAT", self._scores)
 
     def _label(self, names: list[str | float], index: str) -> None:
         """The names of classes, or the labels; whole numbers are integers, as in other converters."""

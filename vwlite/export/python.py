@@ -72,6 +72,7 @@ def _prediction(request: Request) -> dict[str, str]:
         "LINK": ascii(linear.settings.link),
         "CLASSES": ascii(list(linear.classes)),
         "PROBABLE": ascii(linear.probable),
+        "QUANTILES": ascii(list(linear.quantiles)),
         "LABELS": f"\nLABELS = {linear.words!a}{_OF_LABELS}" if linear.words else "",
     }
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from vwlite.errors import DataError
 from vwlite.export import Request
 from vwlite.export.linear import Linear
-from vwlite.export.sql_text import clipped, linked, literal, part_of
+from vwlite.export.sql_text import clipped, identifier, linked, literal, part_of
 
 AT_ONCE = 500  # rows of an INSERT
 
@@ -18,7 +18,7 @@ _HEAD = """\
 -- A feature that stands in an example twice is two rows. An example without features is a row of value 0.
 -- Then
 --
---     SELECT example, prediction FROM vwlite_predictions;
+--     SELECT example, {predictions} FROM vwlite_predictions;
 --
 -- is what `vwlite predict` prints{more}.
 
@@ -45,6 +45,17 @@ _NUMBER = """
 CREATE VIEW vwlite_predictions AS
 SELECT example, {link} AS prediction
 FROM (SELECT example, {clipped} AS p FROM vwlite_scores) AS clipped;
+"""
+
+_QUANTILES = """
+-- The clipped scores of each example, from the smallest one.
+CREATE VIEW vwlite_ordered AS
+SELECT example, p, ROW_NUMBER() OVER (PARTITION BY example ORDER BY p) AS place
+FROM (SELECT example, {clipped} AS p FROM vwlite_scores) AS clipped;
+
+CREATE VIEW vwlite_predictions AS
+SELECT example{columns}
+FROM vwlite_ordered GROUP BY example;
 """
 
 _CLASS = """
@@ -92,14 +103,16 @@ def sql(request: Request) -> Iterator[str]:
             "\n-- Names stand in vwlite_names: JOIN them to a table of names. A name that is not there has no weight."
         )
     what = f"{s.algorithm}, {s.loss or 'an unknown'} loss" + (f", {count} classes" if linear.classes else "")
+    predicted = [identifier(name) for name in s.outputs.columns] if linear.quantiles else ["prediction"]
     more = "; its --raw-predictions are in vwlite_scores"
     hash_all = ", hash_all=True" if s.hash == "all" else ""
-    yield _HEAD.format(what=what, hash_all=hash_all, named=named, any="VARCHAR(1000)", more=more)
+    yield _HEAD.format(what=what, hash_all=hash_all, named=named, any="VARCHAR(1000)", more=more,
+                       predictions=", ".join(predicted))
     yield _TABLES
     if len(names):
         yield "CREATE TABLE vwlite_names (name VARCHAR(10000) NOT NULL, feature BIGINT NOT NULL);\n"
     yield "\n"
-    classes = linear.classes or linear.words[1:] or (None,)  # of two words, the positive one
+    classes = linear.classes or linear.quantiles or linear.words[1:] or (None,)  # of two words, the positive one
     yield from _inserts(
         "vwlite_classes",
         (f"({i + 1}, {literal(name)}, {linear.constant[i]!r}, {linear.unseen[i]!r})" for i, name in enumerate(classes)),
@@ -119,6 +132,10 @@ def sql(request: Request) -> Iterator[str]:
         yield _CLASS
         if linear.probable:
             yield _PROBABILITIES.format(part=part_of(linear.probable, "s.score", "top.score"))
+    elif linear.quantiles:
+        columns = "".join(f",\n  MAX(CASE WHEN place = {k + 1} THEN {linked(linear)} END) AS {name}"
+                          for k, name in enumerate(predicted))
+        yield _QUANTILES.format(columns=columns, clipped=clipped(linear.low, linear.high))
     else:
         yield _NUMBER.format(link=linked(linear), clipped=clipped(linear.low, linear.high))
 

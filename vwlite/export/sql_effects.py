@@ -25,7 +25,7 @@ import numpy as np
 
 from vwlite.export.columns import Columns, Grid, Slope
 from vwlite.export.sql_cells import Dialect, Reading, modulo, month_of
-from vwlite.export.sql_text import REFERENCE, clipped, identifier, is_utf8, linked, literal, part_of, sigmoid
+from vwlite.export.sql_text import REFERENCE, clipped, identifier, is_utf8, linked, literal, part_of, rank, sigmoid
 from vwlite.model.effects import BY_LENGTH, Axis, LevelAxis, NumberAxis
 from vwlite.output.text import printable
 
@@ -137,6 +137,10 @@ class Query:
 
     def _results(self) -> Iterator[tuple[str, str]]:
         yield printable(self.id_name), f"the column {printable(self.id)} of the table"
+        if self.linear.quantiles:
+            yield "quantile_*", "what `vwlite predict` prints"
+            yield "score_*", "of each quantile, before clipping and link"
+            return
         yield "prediction", "what `vwlite predict` prints"
         if self.linear.classes:
             yield "score_*", "of each class"
@@ -201,6 +205,9 @@ class Query:
 
     def _last(self) -> Iterator[str]:
         linear, out = self.linear, identifier(self.id_name)
+        if linear.quantiles:
+            yield from self._quantiles(out)
+            return
         if not linear.classes:
             link, cut = linked(linear), clipped(linear.low, linear.high, "s1")
             more = f", {sigmoid('p')} AS probability" if linear.settings.loss == "logistic" else ""
@@ -224,6 +231,21 @@ class Query:
         total = " + ".join(f"e{i + 1}" for i in range(k))
         yield (f"\nSELECT id AS {out}, CASE top{best} END AS prediction{shares}{scores}\n"
                f"FROM (SELECT *, {total} AS total FROM parts) AS summed\n")
+
+    def _quantiles(self, out: str) -> Iterator[str]:
+        """All of them in ascending order, as scores may cross."""
+        numbers, names = range(1, self.classes + 1), self.linear.quantiles
+        cut = "".join(f",\n  {clipped(self.linear.low, self.linear.high, f's{k}')} AS c{k}" for k in numbers)
+        ranks = "".join(f",\n  {rank(k, self.classes, 'c')} AS r{k}" for k in numbers)
+        whens = "".join(f" WHEN r{k} THEN c{k}" for k in numbers)
+        ordered = "".join(f",\n  CASE {k - 1}{whens} END AS p{k}" for k in numbers)
+        yield f",\nclipped AS MATERIALIZED (\nSELECT *{cut}\nFROM scores)"
+        yield f",\nranks AS MATERIALIZED (\nSELECT *{ranks}\nFROM clipped)"
+        yield f",\nordered AS MATERIALIZED (\nSELECT *{ordered}\nFROM ranks)"
+        shown = "".join(f",\n  {linked(self.linear, f'p{k}')} AS {identifier(name)}"
+                        for k, name in zip(numbers, self.linear.settings.outputs.columns, strict=True))
+        scores = "".join(f",\n  s{k} AS {identifier(f'score_{name}')}" for k, name in zip(numbers, names, strict=True))
+        yield f"\nSELECT id AS {out}{shown}{scores}\nFROM ordered\n"
 
     # --- the score -----------------------------------------------------------------------------------
 

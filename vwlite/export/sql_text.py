@@ -14,9 +14,9 @@ def sigmoid(p: str) -> str:
     return _SIGMOID.format(p=p)
 
 
-def linked(linear: Linear) -> str:
-    """The prediction of a clipped score p."""
-    return linear.link(_FUNCTIONS, "{}.0".format)
+def linked(linear: Linear, p: str = "p") -> str:
+    """The prediction of a clipped score."""
+    return linear.link(_FUNCTIONS, "{}.0".format, p)
 
 
 def part_of(probable: str, score: str, largest: str) -> str:
@@ -35,6 +35,13 @@ def clipped(low: float, high: float, score: str = "score") -> str:
     if high < float("inf"):
         cases += f" WHEN {score} > {high!r} THEN {high!r}"
     return f"CASE{cases} ELSE {score} END" if cases else score
+
+
+def rank(k: int, count: int, name: str) -> str:
+    """How many of the columns NAME1 ... are before that of number k, from 1, in ascending order."""
+    before = (f"CASE WHEN {name}{j} {'<=' if j < k else '<'} {name}{k} THEN 1 ELSE 0 END" for j in range(1, count + 1)
+              if j != k)
+    return " + ".join(before)
 
 
 def literal(name: str | None) -> str:

@@ -27,6 +27,7 @@ def what(linear: Linear) -> str:
     """The model as a phrase."""
     s = linear.settings
     predicts = f"{len(linear.classes)} classes" if linear.classes else f"link {s.link}"
+    predicts = f"quantiles {', '.join(linear.quantiles)}" if linear.quantiles else predicts
     return f"{s.algorithm}, {s.loss or 'unknown'} loss, {predicts}"
 
 

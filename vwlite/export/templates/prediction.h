@@ -1,4 +1,27 @@
-/* The prediction of scores: a number, clipped and linked; or with classes the number of one, from 1. */
+#if !VWLITE_CLASSES
+/* A score, clipped and linked. */
+static inline double vwlite_linked(double p) {
+@CLIP@    return @LINK@;
+}
+#endif
+
+#if VWLITE_QUANTILES
+static const double vwlite_taus[VWLITE_QUANTILES] = {@TAUS@};
+
+/* The predictions of vwlite_taus, in ascending order. */
+static inline void vwlite_quantiles(const double scores[VWLITE_SCORES], double out[VWLITE_QUANTILES]) {
+    int k, at;
+    for (k = 0; k < VWLITE_QUANTILES; k++) {
+        double p = vwlite_linked(scores[k]);
+        for (at = k; at > 0 && out[at - 1] > p; at--)
+            out[at] = out[at - 1];
+        out[at] = p;
+    }
+}
+#endif
+
+/* The prediction of scores: a number; of several quantiles the one in the middle; or with classes the number of one, from
+ * 1. */
 static inline double vwlite_prediction(const double scores[VWLITE_SCORES]) {
 #if VWLITE_CLASSES
     int k, best = 0;
@@ -6,9 +29,12 @@ static inline double vwlite_prediction(const double scores[VWLITE_SCORES]) {
         if (scores[k] > scores[best])
             best = k;
     return best + 1;
+#elif VWLITE_QUANTILES
+    double all[VWLITE_QUANTILES];
+    vwlite_quantiles(scores, all);
+    return all[VWLITE_QUANTILES / 2];
 #else
-    double p = scores[0];
-@CLIP@    return @LINK@;
+    return vwlite_linked(scores[0]);
 #endif
 }
 
