@@ -1,6 +1,8 @@
 """Columns that alone tell the label: by a count over all values and limits, and what is said of them."""
 
+import itertools
 import json
+import math
 import random
 from pathlib import Path
 
@@ -11,17 +13,20 @@ from vwlite.input.decisive import decisive
 
 
 def right_rows(x, y):
-    """In how many rows the best rule is right: a label for each value of two rows or more, or one for each side of a
-    limit of numbers."""
+    """In how many rows the best rule is right: a label for each value of two rows or more, or one for each interval of
+    numbers, of all limits and orders of labels."""
     x, y = np.array(x), np.array(y)
     values = {*x.tolist()} if len({*x.tolist()}) * 5 <= len(x) else ()
     best = sum(max(np.sum(y[x == v] == label) for label in {*y}) for v in values if np.sum(x == v) > 1)
-    if len({*y}) == 2 and all(v.replace(b".", b"").isdigit() for v in x.tolist()):
-        a, b = sorted({*y})
+    if all(v.replace(b".", b"").isdigit() for v in x.tolist()):
         numbers = x.astype(float)
-        for limit in numbers:
-            below = numbers <= limit
-            best = max(best, *(np.sum(np.where(below, one, other) == y) for one, other in ((a, b), (b, a))))
+        limits = [-1.0, *np.unique(numbers)]
+        for order in itertools.permutations(sorted({*y})):
+            # of each label, in how many rows it is right up to a limit
+            upto = [np.array([np.sum((numbers <= limit) & (y == label)) for limit in limits]) for label in order]
+            for cuts in itertools.combinations_with_replacement(range(len(limits)), len(order) - 1):
+                ends = [0, *cuts, len(limits) - 1]
+                best = max(best, sum(of[b] - of[a] for of, a, b in zip(upto, ends[:-1], ends[1:], strict=True)))
     return best
 
 
@@ -59,6 +64,30 @@ def test_amounts_are_told_by_their_correlation():
     r = np.corrcoef(price, [float(x) for x in columns["tax"]])[0, 1]
     found = dict(decisive([b"%.2f" % p for p in price], columns, number))
     assert found == {"tax": f"its correlation with the label is {r:.4f} in the first 200 rows"}
+
+
+@pytest.mark.parametrize("of", [math.log, lambda p: -(p**0.5), lambda p: 1 / p])
+def test_amounts_that_only_rise_or_fall_with_a_column_are_told(of):
+    rng = random.Random(2)
+    price = [10 + rng.lognormvariate(3, 1) for _ in range(200)]
+    columns = {
+        "same": [b"%.9f" % of(p) for p in price], "near": [b"%.9f" % of(p * rng.lognormvariate(0, 0.2)) for p in price],
+    }
+    found = dict(decisive([b"%.2f" % p for p in price], columns, lambda cell: float(cell) if cell else None))
+    sign = "-" if of(2) < of(1) else ""
+    assert found == {"same": f"its rank correlation with the label is {sign}1.0000 in the first 200 rows"}
+
+
+@pytest.mark.parametrize("classes", [2, 3, 7, 20])
+def test_classes_between_limits_of_a_number_are_told(classes):
+    """Such as grades of points."""
+    rng = random.Random(classes)
+    points = [rng.randrange(100) for _ in range(1000)]
+    order = rng.sample(range(classes), classes)
+    y = [b"grade %d" % order[p * classes // 100] for p in points]
+    columns = {"points": [b"%d.%d" % (p, rng.randrange(10)) for p in points],
+               "other": [b"%d" % (p + rng.randrange(9)) for p in points]}
+    assert [name for name, _ in decisive(y, columns, number)] == ["points"]
 
 
 def test_a_number_whose_square_is_too_large_tells_nothing():
