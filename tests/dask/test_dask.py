@@ -400,7 +400,7 @@ def test_bad_lines_are_reported_with_the_shard_and_the_number_in_it(vwlite, clus
         ("a0.vw file:///nothing.vw", 66, "file:///nothing.vw: No such file or directory"),
         ("s3://bucket/x*", 2, "s3://bucket/x*: s3:// needs another package: pip install s3fs"),
         ("no-such://x", 2, "no-such://x: Protocol not known: no-such"),
-        ("table", 65, "table: a binary table, whose lines cannot be held out: convert it to text first"),
+        ("table", 65, "table: a file of Arrow, which workers do not read: write it as Parquet or CSV"),
     ],
 )
 def test_what_cannot_be_learned(vwlite, cluster, shards, data, code, message):
@@ -409,7 +409,7 @@ def test_what_cannot_be_learned(vwlite, cluster, shards, data, code, message):
     Path("unlabelled").write_text("|a x\n|a y\n")
     Path("copy").write_bytes(Path("a0.vw").read_bytes())
     Path("cut.gz").write_bytes(gzip.compress(text(1, 300).encode())[:-900])
-    Path("table").write_bytes(b"PAR1" + b"x" * 100)
+    Path("table").write_bytes(b"ARROW1" + b"x" * 100)
     Path("folder").mkdir()
     said = vwlite("dask", "train", *data.split(), "--scheduler", cluster.scheduler_address, "-m", "m", *BASIC,
                   "--retries", 1, code=code).err

@@ -1,10 +1,12 @@
-"""The process of a task: draws, predicts or computes sums over the lines of a shard, which are its standard input.
+"""The process of a task: draws, predicts or computes sums over the lines of a shard, which are its standard input, or
+row groups of Parquet that it reads itself.
 
 It is a process of its own so that a worker survives its end by a signal or for lack of memory. It starts in a folder
 with the pickled `Task`. Its result, or a VwliteError, goes to standard output, pickled; the model, what is asked and
 predictions are files in the folder. What one task needs and others do not is imported in its function.
 """
 
+import json
 import pickle
 import sys
 from array import array
@@ -18,22 +20,25 @@ from vwlite.errors import DataError, VwliteError, outcome
 from vwlite.input import sources
 
 if TYPE_CHECKING:
+    from vwlite.dask.parts import FilePart
     from vwlite.solving.rounds.shards import ShardSums
 
 ASKED = "asked"
 PROGRAM = (sys.executable, "-c", "from vwlite.dask import child; child.main()")
-TASK, START, MODEL, PREDICTIONS = "task", "start", "model", "predictions"
+TASK, START, MODEL, PREDICTIONS, REPORT = "task", "start", "model", "predictions", "report"
 
 
 @dataclass(frozen=True)
 class Task:
     """run: a function of this module, which gets the task. source: the name of the shard in messages. added: the number
-    of lines before those of the shard, that is of the header of a table."""
+    of lines before those of the shard, that is of the header of a table. parquet: the shard, if it is row groups, not
+    standard input."""
 
     run: Callable[["Task"], Any]
     options: Any  # a record of options, as the function needs it
     source: str
     added: int
+    parquet: "FilePart | None" = None
 
 
 def main() -> None:
@@ -42,7 +47,10 @@ def main() -> None:
         task: Task = pickle.load(file)
     sources.standard_input = task.source
     try:
-        answer = task.run(task)
+        with ExitStack() as stack:
+            if task.parquet is not None:
+                _open(task.parquet, stack)
+            answer = task.run(task)
     except Exception as e:
         code, message = outcome(e)
         answer = VwliteError(message, task.source, exit_code=code)
@@ -53,12 +61,25 @@ def main() -> None:
     pickle.dump(answer, sys.stdout.buffer)
 
 
-def predict(task: Task) -> None:
-    """Write the predictions."""
+def _open(part: "FilePart", stack: ExitStack) -> None:
+    """Read row groups in place of standard input."""
+    from vwlite.dask.parts import naming_errors, opened
+    from vwlite.input import arrow
+
+    with naming_errors(part.url):
+        file = stack.enter_context(opened(part.url))
+    assert part.end is not None
+    arrow.row_groups = part.url if part.is_local else file, range(part.begin, part.end), part.columns
+
+
+def predict(task: Task) -> int:
+    """Write the predictions; their number."""
     from vwlite.prediction import predict
 
     if code := predict.predict(task.options):
         sys.exit(code)
+    with open(REPORT, "rb") as file:
+        return int(json.load(file)["results"]["number_of_examples"])
 
 
 def sums(task: Task) -> "ShardSums":

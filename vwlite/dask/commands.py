@@ -8,7 +8,6 @@ import click
 
 from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.errors import UsageError
-from vwlite.input.formats import BINARY
 from vwlite.options.declaring import command, group
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, option, option_of, specs_of
 from vwlite.options.types import PATH, Bytes, Number, Whole
@@ -55,8 +54,8 @@ class ClusterOptions(InputOptions):
                              "'s3://bucket/day=*/*.vw.gz'")
         if "-" in self.data:
             raise UsageError("-: the workers cannot read standard input: name files or URLs")
-        if self.format in BINARY:
-            raise UsageError(f"--format {self.format}: workers read lines of text; convert it with vwlite convert")
+        if self.format == "arrow":
+            raise UsageError("--format arrow: workers read Parquet and text: write it as one of them")
         super().check()
 
     scheduler: str = option(
@@ -69,8 +68,8 @@ class ClusterOptions(InputOptions):
     )
     block_size: int = option(
         BLOCK_SIZE, "--block-size", group=CLUSTER, type=Bytes(), shown="256M",
-        help="Size of shards that plain files are cut into. They are cut at newlines; each compressed file is one "
-             "shard.",
+        help="Size of shards that plain files are cut into. They are cut at newlines, and Parquet at row groups (by "
+             "their uncompressed size); each compressed file is one shard.",
     )
 
     def of_shards(self, kind: type[_Options], **others: Any) -> _Options:

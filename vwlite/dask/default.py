@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from vwlite.dask.state import damaged, digest, remove_state
 from vwlite.dask.sums import ShardsOnWorkers
 from vwlite.dask.work import draw, drawn_facts, drawn_rows, held_lines, own_folder
 from vwlite.errors import DataError, UsageError
+from vwlite.input.arrow_lines import write_lines
 from vwlite.input.formats import FORMATS
 from vwlite.model import Model
 from vwlite.model.file import to_bytes
@@ -168,8 +170,11 @@ class DefaultRounds(DaskRounds):
         for n, ((kind, header), of_file) in enumerate(of_files.items()):
             suffix = (*FORMATS[kind].suffixes, "txt")[0]
             path = self._folder / f"sample{n}.{suffix}"
-            head = header if header.endswith(b"\n") or not header else header + b"\n"
-            path.write_bytes(head + b"".join(row.text + b"\n" for row in of_file))
+            if kind == "arrow":
+                write_lines(str(path), header, [row.text for row in of_file], chain(*self.learning.drop))
+            else:
+                head = header if header.endswith(b"\n") or not header else header + b"\n"
+                path.write_bytes(head + b"".join(row.text + b"\n" for row in of_file))
             files.append(str(path))
         formats = {kind for kind, _ in of_files}
         self.learning = replace(self.learning, data=tuple(files), format=formats.pop() if len(formats) == 1 else "auto")

@@ -1,4 +1,4 @@
-"""The list of shards: files and URLs, with large plain files cut into parts at newlines.
+"""The list of shards: files and URLs, with large plain files cut into parts at newlines, and Parquet at row groups.
 
 The parts depend only on the files and the block size, never on the workers, and so do the models.
 """
@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from glob import glob, has_magic
+from itertools import pairwise
 from typing import IO, Any
 
 from vwlite.dask.extras import fsspec, unknown_protocol
@@ -21,13 +22,19 @@ MAGICS = (GZIP, BZIP2, XZ, ZSTD, *ZSTD_SKIPPABLE)
 
 @dataclass(frozen=True)
 class FilePart:
-    """A shard: the lines of a file that begin in its bytes begin...end, or all that is in it if end is None."""
+    """A shard: the lines of a file that begin in its bytes begin...end, or all that is in it if end is None; or its row
+    groups begin...end. columns: of Parquet."""
 
     url: str
     begin: int = 0
     end: int | None = None
     number: int = 0  # of the parts of a file that is cut
     of: int = 1
+    columns: tuple[str, ...] | None = None
+
+    @property
+    def is_parquet(self) -> bool:
+        return self.columns is not None
 
     @property
     def name(self) -> str:
@@ -48,21 +55,27 @@ class Listing:
     stamps: list[tuple[str, int, str]]  # of each file: name, size, and what changes when it does
 
 
-def listed(patterns: tuple[str, ...], block_size: int) -> Listing:
-    """The shards of files, patterns and URLs, sorted by name. NoInputError, UsageError; DataError for no text."""
+def listed(patterns: tuple[str, ...], block_size: int, format: str = "auto") -> Listing:
+    """The shards of files, patterns and URLs, sorted by name. format: auto, or that of all. NoInputError, UsageError;
+    DataError for other binary formats than Parquet, and for damaged files."""
     stamps: dict[str, tuple[str, int, str]] = {}
     for pattern in patterns:
-        found = _remote(pattern) if "://" in pattern else _local(pattern)
-        for stamp in found:
+        for stamp in _remote(pattern) if "://" in pattern else _local(pattern):
             stamps[stamp[0]] = stamp
-    parts, empty = [], []
+    parts, empty = list[FilePart](), list[str]()
     for url, size, _ in sorted(stamps.values()):
         if size == 0:
             empty.append(url)
             continue
         head = _head(url)
-        if by_magic(head):
-            raise DataError(f"{url}: a binary table, whose lines cannot be held out: convert it to text first")
+        if (kind := by_magic(head)) == "parquet" or format == "parquet":
+            found = of_parquet(url, block_size)
+            parts += found
+            empty += [] if found else [url]
+            continue
+        if kind:
+            raise DataError(f"{url}: a file of {kind.capitalize()}, which workers do not read: write it as Parquet or "
+                            "CSV")
         count = 1 if head.startswith(MAGICS) else max(1, -(-size // block_size))
         if count == 1:
             parts.append(FilePart(url))
@@ -71,6 +84,30 @@ def listed(patterns: tuple[str, ...], block_size: int) -> Listing:
     if not parts:
         raise NoInputError(f"{', '.join(patterns)}: all files are empty")
     return Listing(parts, empty, sorted(stamps.values()))
+
+
+def of_parquet(url: str, block_size: int) -> list[FilePart]:
+    """The shards of a file of Parquet: row groups one after the other, which together are at most a block, or one that
+    is larger."""
+    from vwlite.input import arrow
+
+    pa = arrow.library(url, "parquet")
+    ends, size = list[int](), 0
+    with naming_errors(url), opened(url) as file:
+        try:
+            stored = arrow.parquet_file(file, whole=True)
+            found, columns = stored.metadata, tuple(stored.schema_arrow.names)
+            for number, group in enumerate(map(found.row_group, range(found.num_row_groups))):
+                if not group.num_rows:
+                    continue
+                if not ends or size + group.total_byte_size > block_size:
+                    ends.append(0)
+                    size = 0
+                size, ends[-1] = size + group.total_byte_size, number + 1
+        except arrow.broken(pa) as e:
+            raise arrow.incomplete(url, "parquet", e) from e
+    pairs = enumerate(pairwise([0, *ends]))
+    return [FilePart(url, begin, end, i, len(ends), columns) for i, (begin, end) in pairs]
 
 
 def _local(pattern: str) -> Iterator[tuple[str, int, str]]:

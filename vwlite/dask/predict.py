@@ -4,7 +4,7 @@ import os
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from vwlite.dask.child import PREDICTIONS, START
+from vwlite.dask.child import PREDICTIONS, REPORT, START
 from vwlite.dask.cluster import Cluster, Interrupted
 from vwlite.dask.commands import DaskPredictOptions
 from vwlite.dask.parts import FilePart, file_system, listed
@@ -27,8 +27,8 @@ def predict(o: DaskPredictOptions) -> int:
     assert o.model is not None and o.predictions is not None
     model = read_model(o.model)
     with RunFrame("dask predict", o) as frame:
-        parts = listed(o.data, o.block_size).parts
-        job = ShardJob(o.of_shards(PredictOptions, model=START, predictions=PREDICTIONS))
+        parts = listed(o.data, o.block_size, o.format).parts
+        job = ShardJob(o.of_shards(PredictOptions, model=START, predictions=PREDICTIONS, report=REPORT))
         job = with_roles(job, o, parts, model.columns)
         outputs = outputs_of(parts, o.predictions)
         content = content_of(o.model)

@@ -37,7 +37,7 @@ def train(o: DaskTrainOptions) -> int:
     with RunFrame("dask train", o) as frame:
         of_model = frame.enter_context(ExitStack())
         file = of_model.enter_context(AtomicFile(o.model))
-        listing = listed(o.data, o.block_size)
+        listing = listed(o.data, o.block_size, o.format)
         options = o.of_shards(InputOptions)
         if not o.exact:
             options = o.of_shards(TrainOptions, model=None, holdout_period=None, given=o.given & {"group"})

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from shutil import copyfileobj
@@ -20,7 +21,7 @@ import numpy as np
 from vwlite.dask import child
 from vwlite.dask.child import ASKED, PREDICTIONS, PROGRAM, START, TASK, Task
 from vwlite.dask.parts import CHUNK, FilePart, content, file_system, first_line, naming_errors
-from vwlite.errors import VwliteError, Where, WriteError
+from vwlite.errors import UnavailableError, VwliteError, Where, WriteError
 from vwlite.input.formats import DELIMITED, by_name
 from vwlite.model.slots import Array, array_of
 from vwlite.output.atomic import AtomicFile
@@ -31,10 +32,11 @@ from vwlite.training.shards.drawing import is_held
 
 @dataclass(frozen=True)
 class ShardJob:
-    """What is the same for all shards of a run."""
+    """What is the same for all shards of a run. columns: those of Parquet that are read; None: all."""
 
     options: InputOptions
     header: bool = True  # the first line of a file of delimited text names the columns
+    columns: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -126,13 +128,14 @@ def predict(part: FilePart, model: bytes, job: ShardJob, output: str) -> int | F
     """Write the predictions of a shard to a file, in the order of its lines; their number."""
     with _task() as task:
         task.written(START, model)
-        task.run(part, job, child.predict)
-        return _put(task.folder / PREDICTIONS, output)
+        count: int = task.run(part, job, child.predict)
+        _put(task.folder / PREDICTIONS, output)
+        return count
     return task.failed
 
 
-def _put(path: Path, output: str) -> int:
-    """Copy a file to an output, which is complete or absent; the number of its lines."""
+def _put(path: Path, output: str) -> None:
+    """Copy a file to an output, which is complete or absent."""
     if "://" in output:
         fs, name = file_system(output)
         with naming_errors(output):
@@ -141,8 +144,6 @@ def _put(path: Path, output: str) -> int:
         with open(path, "rb") as data, AtomicFile(output) as file:
             copyfileobj(data, file, CHUNK)
             file.commit()
-    with open(path, "rb") as data:
-        return sum(piece.count(b"\n") for piece in iter(lambda: data.read(CHUNK), b""))
 
 
 # --- processes -------------------------------------------------------------------------------
@@ -165,10 +166,16 @@ class _TaskFolder:
         format = format_of(part, job)
         header = first_line(part.url) if part.begin and job.header and format in DELIMITED else b""
         o = replace(job.options, format=format, **options)
-        self.written(TASK, pickle.dumps(Task(do, o, part.name, bool(header))))
+        parquet = replace(part, columns=job.columns) if part.is_parquet else None
+        self.written(TASK, pickle.dumps(Task(do, o, part.name, bool(header), parquet)))
         with ExitStack() as stack:
             file: Any = subprocess.PIPE
-            if part.is_local and part.end is None:
+            if part.is_parquet:
+                if find_spec("pyarrow") is None:
+                    raise UnavailableError(f"a file of Parquet, and the worker {_place()[1]} has no pyarrow: pip "
+                                           "install 'vwlite[arrow]' there", part.name)
+                file = subprocess.DEVNULL
+            elif part.is_local and part.end is None:
                 with naming_errors(part.url):
                     file = stack.enter_context(open(part.url, "rb"))
             process = stack.enter_context(subprocess.Popen(
@@ -227,6 +234,8 @@ def _place() -> tuple[str | None, str]:
 
 
 def format_of(part: FilePart, job: ShardJob) -> str:
-    """The format of the text of a shard: --format, or by the name of the file if that tells it."""
+    """The format of a shard: Parquet, --format, or by the name of the file if that tells it."""
+    if part.is_parquet:
+        return "parquet"
     return job.options.format if job.options.format != "auto" else by_name(part.url) or "auto"
 

@@ -21,7 +21,7 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.tables.arrow import Frame
 from vwlite.core.tables.cells import Cells, parts_of_time
 from vwlite.core.tables.tables import TableParser
-from vwlite.errors import DataError, NoInputError
+from vwlite.errors import DataError, NoInputError, VwliteError
 from vwlite.input.diagnostics import IS_NUMBER, BadLine, a_time, about_time, shown
 from vwlite.input.formats import ARROW_FILE
 from vwlite.input.labels import LabelParser
@@ -52,6 +52,10 @@ DICTIONARY, NUMBER = 1 << 20, 2.5  # bytes of the largest dictionary of a row gr
 WORDS = ("categorical", "label", "tag", GROUP)  # roles of columns whose numbers are words
 EXACT = 1 << 53  # whole numbers up to here are what they were, as float64
 
+# What a process reads as Parquet in place of standard input: a file that can be searched, these row groups of it, and
+# these columns, or all.
+row_groups: tuple[Any, Sequence[int], Sequence[str] | None] | None = None
+
 
 @dataclass(slots=True)
 class ArrowRows:
@@ -67,7 +71,7 @@ def rows_of(
 ) -> Tasks:
     """The rows of a file, some at a time. DataError for a file that is not whole, or whose columns do not fit. whole:
     with all columns, as they are. part: those of it alone."""
-    pa = _pyarrow(source, format)
+    pa = library(source, format)
     name, row, read = display_name(source), 1, 0
     try:
         all_columns = whole or table.as_rows
@@ -92,14 +96,25 @@ def rows_of(
         if whole and row == 1:
             empty = pa.RecordBatch.from_arrays([pa.array([], kind) for kind in columns.types], schema=columns)
             yield Task(Block(b"", name, index, row), format, ArrowRows(empty, layout))
-    except (pa.ArrowException, ValueError, EOFError, OSError, OverflowError, MemoryError) as e:
-        if isinstance(e, OSError) and e.errno:
-            raise NoInputError(f"{name}: {e.strerror}") from e
-        why = str(e) or "a part is larger than memory"
-        raise DataError(f"{name}:{row}:1: not a complete file of {format.capitalize()}: {shown(why.encode())}") from e
+    except broken(pa) as e:
+        raise incomplete(name, format, e, row) from e
 
 
-def _pyarrow(source: str, format: str) -> Any:
+def broken(pa: Any) -> tuple[type[Exception], ...]:
+    """What reading a damaged file raises."""
+    return pa.ArrowException, ValueError, EOFError, OSError, OverflowError, MemoryError
+
+
+def incomplete(name: str, format: str, e: Exception, row: int = 1) -> VwliteError:
+    """What to raise for one of these. name: of the file."""
+    if isinstance(e, OSError) and e.errno:
+        return NoInputError(f"{name}: {e.strerror}")
+    why = str(e) or "a part is larger than memory"
+    return DataError(f"{name}:{row}:1: not a complete file of {format.capitalize()}: {shown(why.encode())}")
+
+
+def library(source: str, format: str) -> Any:
+    """pyarrow. DataError if it is not there. source: what it is to read."""
     try:
         return import_module("pyarrow")
     except ImportError:
@@ -112,16 +127,14 @@ def _opened(pa: Any, source: str, format: str, whole: bool) -> tuple[Any, Callab
     """The columns of a file, and its batches with the required ones, of this many rows unless it has batches
     of its own. whole: all are required, with the types that they have."""
     if format == "parquet":
-        if source == "-" or not stat.S_ISREG(os.stat(source).st_mode):
+        stored, groups, names = row_groups if source == "-" and row_groups else (source, None, None)
+        if stored == "-" or (stored == source and not stat.S_ISREG(os.stat(source).st_mode)):
             raise DataError(f"{display_name(source)}: Parquet is read from its end, so it cannot come from a pipe")
-        parquet = import_module("pyarrow.parquet")
-        file = parquet.ParquetFile(source)
-        _check_chunks(parquet, source, file.metadata)
-        coded = [] if whole else _dictionaries(file)
-        file = parquet.ParquetFile(
-            source, metadata=file.metadata, read_dictionary=coded, page_checksum_verification=True
-        )
-        return file.schema_arrow, lambda needed, rows: file.iter_batches(batch_size=rows, columns=needed)
+        file = parquet_file(stored, whole=whole)
+        columns = file.schema_arrow
+        if names is not None:
+            columns = pa.schema([field for field in columns if field.name in names], columns.metadata)
+        return columns, lambda needed, rows: file.iter_batches(rows, groups, needed)
     ipc = import_module("pyarrow.ipc")
     if source == "-":
         reader = ipc.open_stream(pa.PythonFile(open(0, "rb", closefd=False)))
@@ -142,18 +155,38 @@ def _opened(pa: Any, source: str, format: str, whole: bool) -> tuple[Any, Callab
     return reader.schema, batches
 
 
-class _Unread(io.FileIO):
-    """A file that is opened for its size. Reading raises EOFError."""
+def parquet_file(stored: Any, *, whole: bool) -> Any:
+    """A pyarrow.parquet.ParquetFile. stored: a path, or a file that can be searched. whole: as of `_opened`."""
+    parquet = import_module("pyarrow.parquet")
+    file = parquet.ParquetFile(stored)
+    size = os.stat(stored).st_size if isinstance(stored, str) else stored.seek(0, os.SEEK_END)
+    _check_chunks(parquet, size, file.metadata)
+    coded = [] if whole else _dictionaries(file)
+    return parquet.ParquetFile(stored, metadata=file.metadata, read_dictionary=coded, page_checksum_verification=True)
+
+
+class _Unread(io.BytesIO):
+    """A file of this size. Reading raises EOFError."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    def seek(self, at: int, whence: int = os.SEEK_SET) -> int:
+        return at + self._size * (whence == os.SEEK_END)
+
+    def tell(self) -> int:
+        return self._size
 
     def read(self, size: int | None = -1) -> bytes:
         raise EOFError
 
 
-def _check_chunks(parquet: Any, source: str, metadata: Any) -> None:
+def _check_chunks(parquet: Any, size: int, metadata: Any) -> None:
     """ArrowException if the metadata of a column is damaged. To look at it from Python would end the process then, as
     pyarrow does not catch what its C++ library throws there; a reader does, when it plans what to read."""
-    with suppress(EOFError), _Unread(source) as file:
-        next(parquet.ParquetFile(file, metadata=metadata, pre_buffer=True).iter_batches(batch_size=1), None)
+    with suppress(EOFError):
+        file = parquet.ParquetFile(_Unread(size), metadata=metadata, pre_buffer=True)
+        next(file.iter_batches(batch_size=1), None)
 
 
 def _dictionaries(file: Any) -> list[str]:
@@ -253,7 +286,7 @@ class ArrowParsing:
             raise DataError(f"{block.source}:1:1: {said}") from None
         if as_text:
             if rejected is not None:
-                plain = [_plain(column) for column in found.columns]  # pyarrow cannot filter views
+                plain = [as_plain(column) for column in found.columns]  # pyarrow cannot filter views
                 found = import_module("pyarrow").table(plain, names=found.schema.names).filter((~rejected).tolist())
             parsed.text, lines, parsed.escaped = self._as_text(found, layout)
             assert REJECTED not in bytes(lines.kind), "a row has no text"
@@ -322,7 +355,7 @@ class ArrowParsing:
             values = values[places]
         else:
             pa = import_module("pyarrow")
-            column = _plain(found.column(at))
+            column = as_plain(found.column(at))
             words = column.to_pylist() if pa.types.is_string(column.type) else []
             try:
                 f64 = pa.float64()
@@ -376,7 +409,7 @@ class ArrowParsing:
     def _as_text(self, found: Any, layout: Layout) -> tuple[bytes, Batch, int]:
         """VW text, made from the batch as CSV, the kinds of its lines, and how many names are escaped."""
         pa, csv = import_module("pyarrow"), import_module("pyarrow.csv")
-        plain = [_plain(column) for column in found.columns]
+        plain = [as_plain(column) for column in found.columns]
         for at, role in zip(layout.positions, layout.schema.roles.values(), strict=True):
             is_word = at >= 0 and (role in WORDS or pa.types.is_dictionary(found.column(at).type))
             if is_word and (pa.types.is_floating(plain[at].type) or pa.types.is_decimal(plain[at].type)):
@@ -426,7 +459,7 @@ class ArrowParsing:
         return pa.array(ticks, mask=mask).cast(pa.timestamp(column.type.unit))
 
 
-def _plain(column: Any) -> Any:
+def as_plain(column: Any) -> Any:
     """The column in a type that all functions of pyarrow take: not a dictionary, views or floats of 16 bits."""
     pa = import_module("pyarrow")
 

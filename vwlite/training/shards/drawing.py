@@ -17,6 +17,7 @@ from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.class_names import ClassNames
 from vwlite.core.data.normalize import Normalizer
 from vwlite.digest import blake2b
+from vwlite.input.arrow_lines import lines_of
 from vwlite.input.parsing import Parsed
 from vwlite.model.learners import make_expander
 from vwlite.records import record
@@ -88,7 +89,8 @@ class Drawing:
             known = DataNames(ClassNames(WORDS, grows=True), or_numbers=True)
         self._names = known.classes if settings.outputs.task == "classes" else None
         self._bad = bad
-        self._source = Source(data, settings, known, self._bad, SourceOptions(holds_out=True))
+        self._source = Source(data, settings, known, self._bad, SourceOptions())
+        self._source.keeps_text = True
         expander = make_expander(replace(settings, constant=False), Normalizer())
         self._summary = DataSummary(expander, grouped=grouped)
         self._rows, self._size, self._kept_size = list[Row](), 0, 0
@@ -117,11 +119,15 @@ class Drawing:
         chosen = np.flatnonzero(learnable(batch)).tolist()
         if not chosen:
             return
-        assert parsed.source is not None
-        self._format, self._header = parsed.source.format, self._header or parsed.source.header
+        if parsed.source is None:
+            self._format = "arrow"
+            self._header, texts = lines_of(parsed.rows.take(chosen))
+        else:
+            self._format, self._header = parsed.source.format, self._header or parsed.source.header
+            texts = parsed.source.lines_of(batch, chosen)
         self._lines.append(np.array([batch.line_number(i) for i in chosen], np.uint32))
         contents = np.array(self._summary.contents[before:])
-        texts, places = parsed.source.lines_of(batch, chosen), places_of(contents, before).tolist()
+        places = places_of(contents, before).tolist()
         labels = np.array(batch.label)[chosen].tolist() if self._names is not None else [0.0] * len(chosen)
         for place, content, text, label in zip(places, contents.tolist(), texts, labels, strict=True):
             self._size += len(text) + 1
