@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import numpy as np
@@ -158,6 +158,34 @@ def test_a_worker_that_is_killed_makes_no_difference(vwlite, cluster, shards, sm
         wait_for(lambda: os.path.exists("m.rounds"), run)
     finished(run)
     assert digest("m") == digest("here")
+
+
+@pytest.mark.long
+def test_a_real_scheduler_with_four_workers_of_which_two_are_killed_and_then_the_scheduler(vwlite, cluster, shards):
+    """More rows than a sample has; each loss is between two rounds, and --resume ends the run on another cluster."""
+    from running import start
+    from test_dask import by_command, finished, rounds_done, scheduler_address, wait_for
+
+    for i in range(4):
+        Path(f"r{i}.csv").write_text(HEADER + "".join(table(20 + i, 11_000)))
+    arguments = ("dask", "train", "r*.csv", "--label", "y", "-m")
+    vwlite(*arguments, "undisturbed", "--scheduler", cluster.scheduler_address, "--quiet")
+    with by_command("scheduler", "--port", "0", "--no-dashboard", "--host", "127.0.0.1") as scheduler, \
+            ExitStack() as stack:
+        address = wait_for(scheduler_address, scheduler)
+        worker = ("worker", address, "--nthreads", "1", "--no-dashboard", "--no-nanny")
+        workers = [stack.enter_context(by_command(*worker)) for _ in range(4)]
+        wait_for(lambda: Path("said").read_text().count("Registered to") >= 4, scheduler)
+        run = start(*arguments, "m", "--scheduler", address, "--quiet")
+        for done, victims in ((1, workers[:2]), (2, [scheduler])):
+            wait_for(lambda done=done: os.path.exists("m.rounds") and rounds_done("m") == done, run)
+            for victim in victims:
+                victim.kill()
+        assert "the scheduler has gone" in finished(run, 69)
+    said = vwlite(*arguments, "m", "--scheduler", cluster.scheduler_address, "--resume").err
+    assert "continuing after round 2\n" in said and "round 3: " in said and "round 2: " not in said
+    assert digest("m") == digest("undisturbed") and read_model("m").counters["examples"] == 44_000
+    assert not os.path.exists("m.rounds")
 
 
 @pytest.mark.long
