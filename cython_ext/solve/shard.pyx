@@ -284,58 +284,6 @@ def is_one_sided(str loss, const double[::1] sums):
     return loss == "poisson" and sums[4] == 0
 
 
-def united(const uint32_t[::1] a, const uint32_t[::1] b):
-    """The keys that are in a or in b; all are ascending."""
-    cdef Py_ssize_t i = 0, j = 0, n = 0
-    found = array.array("I", bytes(4 * (a.shape[0] + b.shape[0])))
-    cdef uint32_t[::1] out = found
-    while i < a.shape[0] or j < b.shape[0]:
-        if j == b.shape[0] or (i < a.shape[0] and a[i] < b[j]):
-            out[n] = a[i]
-            i += 1
-        else:
-            out[n] = b[j]
-            i += i < a.shape[0] and a[i] == b[j]
-            j += 1
-        n += 1
-    del out
-    return found[:n]
-
-
-def add_to(double[::1] sums, const double[::1] values):
-    """Add values to as many sums."""
-    cdef Py_ssize_t i
-    if sums.shape[0] != values.shape[0]:
-        raise ValueError("a value is one for each sum")
-    for i in range(sums.shape[0]):
-        sums[i] += values[i]
-
-
-def places_of(const uint32_t[::1] columns, const uint32_t[::1] keys):
-    """The number of each key among the columns; both ascend. ValueError: an unknown key."""
-    cdef Py_ssize_t i, at = 0
-    found = array.array("I", bytes(4 * keys.shape[0]))
-    cdef uint32_t[::1] out = found
-    for i in range(keys.shape[0]):
-        while at < columns.shape[0] and columns[at] < keys[i]:
-            at += 1
-        if at == columns.shape[0] or columns[at] != keys[i]:
-            raise ValueError(f"{keys[i]} is not a column")
-        out[i] = <uint32_t>at
-    return found
-
-
-def add_at(double[::1] sums, const uint32_t[::1] places, const double[::1] values):
-    """Add each value to the sum at its place. ValueError: an invalid place, or a missing value."""
-    cdef Py_ssize_t i
-    if places.shape[0] != values.shape[0]:
-        raise ValueError("a value is one for each place")
-    for i in range(places.shape[0]):
-        if places[i] >= <size_t>sums.shape[0]:
-            raise ValueError(f"invalid place {places[i]}")
-        sums[places[i]] += values[i]
-
-
 def mean_gradient(const double[::1] sums, const double[::1] slopes, bint constant):
     """The gradient of the mean loss by the weights and, last, by the intercept, from the sums over all shards."""
     cdef Py_ssize_t j, n = slopes.shape[0]

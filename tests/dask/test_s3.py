@@ -5,13 +5,15 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("distributed", reason="the front on Dask is an extra")
-s3fs = pytest.importorskip("s3fs")
-moto = pytest.importorskip("moto.server")
+pytest.importorskip("s3fs")
+pytest.importorskip("moto.server")
 pytest.importorskip("pyarrow")
 
 import boto3
+import moto.server
 import pyarrow.csv
 import pyarrow.parquet
+import s3fs
 from drawn_tables import HEADER, SAMPLE, digest, table
 
 from vwlite.dask import default
@@ -22,7 +24,7 @@ AT = ("--scheduler", "local:2", "--quiet")
 @pytest.fixture
 def bucket(tmp_path, monkeypatch):
     """The same files in a bucket and in this folder; the client of the bucket."""
-    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server = moto.server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")

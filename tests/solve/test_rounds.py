@@ -10,7 +10,8 @@ import rounds as references
 from batch_problems import LOSSES, draw, rows_of
 
 from vwlite.core.solve.rounds import OWLQN, SPG
-from vwlite.core.solve.shard import DualPoint, Shard, add_at, places_of, sums_of, united
+from vwlite.core.solve.shard import DualPoint, Shard, sums_of
+from vwlite.solving.rounds.sums import FeaturesOfShards, sum_of_arrays
 
 pytestmark = pytest.mark.pairwise("rounds")
 each_loss = pytest.mark.parametrize("loss", LOSSES)
@@ -37,22 +38,19 @@ class Sums:
     def __init__(self, loss, shards, constant):
         self.loss, self.constant = loss, constant
         self.shards = [Shard(rows, loss, constant=constant) for rows in shards]
-        self.keys = array("I")
-        for rows in shards:
-            self.keys = united(self.keys, rows.keys)
+        self.features = FeaturesOfShards.of([rows.keys for rows in shards])
+        self.keys = self.features.keys
 
     def at(self, x):
         """The mean loss, its gradient, the curvature by the constant; a dual point."""
-        d = len(self.keys)
-        total, slopes, second = np.zeros(sums_of(self.loss)), np.zeros(d), np.zeros(d)
+        found = []
         for shard in self.shards:
             w = np.array([x[list(self.keys).index(key)] for key in shard.rows.keys])
-            sums, g, g2 = shard.sums(w, x[-1])
-            total += sums
-            places = places_of(self.keys, shard.rows.keys)
-            add_at(slopes, places, g)
-            if g2 is not None:
-                add_at(second, places, g2)
+            found.append(shard.sums(w, x[-1]))
+        total = sum_of_arrays([sums for sums, _, _ in found])
+        assert len(total) == sums_of(self.loss)
+        slopes = self.features.sum([g for _, g, _ in found])
+        second = None if found[0][2] is None else self.features.sum([g2 for _, _, g2 in found])
         whole = total[0]
         dual = DualPoint(self.loss, self.constant, total, slopes, second if self.constant else None)
         gradient = np.append(slopes, total[2] if self.constant else 0.0) / whole
@@ -217,22 +215,17 @@ def test_it_ends_where_nothing_is_lower():
     assert list(descent.arrays["trial"]) == [0.0, 0.0]
 
 
-def test_keys_are_united_and_found():
+def test_numbers_of_shards_are_added_by_their_features():
     a, b = array("I", [1, 4, 9]), array("I", [0, 4, 10, 11])
-    keys = united(a, b)
-    assert list(keys) == [0, 1, 4, 9, 10, 11]
-    assert list(places_of(keys, b)) == [0, 2, 4, 5]
-    sums = array("d", bytes(8 * 6))
-    add_at(sums, places_of(keys, a), array("d", [1, 2, 3]))
-    add_at(sums, places_of(keys, b), array("d", [5, 6, 7, 8]))
-    assert list(sums) == [5, 1, 8, 3, 7, 8]
-    for key in (2, 12):
-        with pytest.raises(ValueError, match="is not a column"):
-            places_of(keys, array("I", [key]))
-    with pytest.raises(ValueError, match="invalid place 6"):
-        add_at(sums, array("I", [6]), array("d", [1]))
-    with pytest.raises(ValueError, match="one for each place"):
-        add_at(sums, array("I", [0]), array("d", []))
+    found = FeaturesOfShards.of([a, b])
+    assert list(found.keys) == [0, 1, 4, 9, 10, 11] and list(found.places[1]) == [0, 2, 4, 5]
+    assert list(found.sum([array("d", [1, 2, 3]), array("d", [5, 6, 7, 8])])) == [5, 1, 8, 3, 7, 8]
+    with_more = found.sum([np.arange(8.0).reshape(4, 2), np.ones((5, 2))])  # a last row, of an intercept
+    assert with_more.tolist() == [[1, 1], [0, 1], [3, 4], [4, 5], [1, 1], [1, 1], [7, 8]]
+    with pytest.raises(ValueError, match="2 numbers of 4 features"):
+        found.sum([array("d", [1, 2, 3]), array("d", [1, 2])])
+    nothing = FeaturesOfShards.of([array("I"), array("I")])
+    assert list(nothing.keys) == [] and list(nothing.sum([array("d"), array("d")])) == []
 
 
 def test_a_loss_with_a_kink_is_refused():

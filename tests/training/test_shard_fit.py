@@ -10,9 +10,10 @@ from batches import Line, batch_of
 from vwlite.algorithms.settings import Settings
 from vwlite.core.solve.rows import Rows
 from vwlite.model.learners import make_expander
+from vwlite.solving.rounds.sums import sum_of_arrays
 from vwlite.training.shards import fit, strengths
 from vwlite.training.shards.fit import ShardFit, chosen
-from vwlite.training.shards.rows import Point, ShardRows, Unit, sum_of_arrays
+from vwlite.training.shards.rows import Point, ShardRows, Unit
 from vwlite.training.shards.strengths import SPARSE, Penalties, Strength, StrengthSearch
 
 K = 3  # classes

@@ -227,7 +227,7 @@ class DefaultRounds(DaskRounds):
             held = float(shards.rows_here.held.sum())
         self.held_rows = len(shards.rows_here) if o.validate else sum(x[3][self.by] for x in self.facts)
         weighted, squares, entries = (
-            shards.spread([getattr(x, name)[:, None] for x in facts])[:-1, 0]
+            shards.sum([getattr(x, name) for x in facts])
             for name in ("weighted", "squares", "entries")
         )
         self.units = np.sqrt(np.where(squares > 0, squares, 1.0) / np.maximum(entries, 1))

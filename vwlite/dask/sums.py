@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from vwlite.dask.cluster import Cluster
 from vwlite.dask.parts import FilePart
 from vwlite.dask.work import ShardJob, answer, called, is_done, same
+from vwlite.solving.rounds.sums import FeaturesOfShards, sum_of_arrays
 from vwlite.training.shards.asked import FACTS, PROJECTED, SLOPES, Asked, Facts
-from vwlite.training.shards.rows import Point, Unit, sum_of_arrays
+from vwlite.training.shards.rows import Point, Unit
 
 
 class ShardsOnWorkers:
@@ -22,11 +21,15 @@ class ShardsOnWorkers:
         self._cluster, self._parts, self._held, self._job, self._unit = cluster, parts, held, job, unit
         self._model = cluster.put(same, model)
         self._projected: list[Any] = []
-        self.keys: Any = np.zeros(0, np.uint32)  # of all features
-        self._places: list[Any] = []  # of the features of each shard, and of the intercept, among all
+        self._features = FeaturesOfShards.of([])
         self.up = self.down = self.readings = 0  # bytes of arrays that were sent, and readings of all rows
         self.more: Any = None  # a `Projected` of rows that are here: those of --validate
         self.rows_here: Any = None
+
+    @property
+    def keys(self) -> Any:
+        """Of all features."""
+        return self._features.keys
 
     def _answers(self, asked: Asked, *, stays: bool = False) -> list[Any]:
         """The answers of all shards. stays: they stay on the workers, and are `_projected`."""
@@ -51,22 +54,18 @@ class ShardsOnWorkers:
     def facts(self) -> list[Facts]:
         """Of each shard. All features are known from then on."""
         found = self._answers(Asked(FACTS, self._unit))
-        self.keys = np.unique(np.concatenate([one.keys for one in found]))
-        self._places = [np.append(np.searchsorted(self.keys, one.keys), len(self.keys)) for one in found]
-        self.up += sum(one.keys.nbytes + 3 * one.squares.nbytes for one in found)
+        self._features = FeaturesOfShards.of([one.keys for one in found])
+        self.up += sum(one.keys.nbytes for one in found)
         return found
 
-    def spread(self, parts: Sequence[Any]) -> Any:
-        """The sum of arrays of the shards, as arrays of all features."""
-        found = np.zeros((len(self.keys) + 1, *parts[0].shape[1:]))
-        for places, part in zip(self._places, parts, strict=True):
-            found[places[: len(part)]] += part
-            self.up += part.nbytes
-        return found
+    def sum(self, parts: Sequence[Any]) -> Any:
+        """The sum of arrays of the shards, which have a row for each of their features and perhaps the intercept."""
+        self.up += sum(part.nbytes for part in parts)
+        return self._features.sum(parts)
 
     def slopes(self, w: Any) -> tuple[Any, Any]:
         found = self._answers(Asked(SLOPES, self._unit, self.keys, w))
-        return self.spread([g for g, _ in found]), self.spread([c for _, c in found])
+        return self.sum([g for g, _ in found]), self.sum([c for _, c in found])
 
     def project(self, w: Any, directions: Sequence[Any]) -> None:
         self._answers(Asked(PROJECTED, self._unit, self.keys, w, directions), stays=True)

@@ -9,14 +9,16 @@ import math
 from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
+
+import numpy as np
 
 from vwlite.algorithms.settings import Settings
 from vwlite.core.base.arrays import is_ascending
 from vwlite.core.base.checksum import checksum
 from vwlite.core.solve.rounds import OWLQN, SPG
-from vwlite.core.solve.shard import DualPoint, add_at, add_to, is_one_sided, mean_gradient, places_of, united
+from vwlite.core.solve.shard import DualPoint, is_one_sided, mean_gradient
 from vwlite.core.solve.weights import aligned
 from vwlite.errors import DataError
 from vwlite.model import Model
@@ -27,6 +29,7 @@ from vwlite.output.results import Result
 from vwlite.runs.run import say
 from vwlite.solving.problem import CERTAIN, Bounds, solved_model
 from vwlite.solving.rounds.shards import ShardSums
+from vwlite.solving.rounds.sums import FeaturesOfShards, sum_of_arrays
 
 ALL_SHOWN = 100  # each of the first rounds has a row; of later rounds fewer and fewer have one
 NO_STATE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # errors of `RoundState.unpacked`
@@ -161,17 +164,15 @@ class Rounds:
         if self.descent is None:
             self._first(parts)
         assert self.descent is not None
-        d, at, places = len(state.keys), 0, memoryview(state.places)
-        sums, slopes = array("d", bytes(8 * len(parts[0].sums))), array("d", bytes(8 * d))
-        second = array("d", bytes(8 * d)) if parts[0].second is not None else None
         for part, (_, _, features) in zip(parts, state.shards, strict=True):
             if len(part.slopes) != features:
                 raise DataError(f"{part.name} has {len(part.slopes)} features, and had {features} in the first round")
-            add_to(sums, part.sums)
-            its, at = places[at : at + features], at + features
-            add_at(slopes, its, part.slopes)
-            if second is not None:
-                add_at(second, its, part.second)
+        begins = [*accumulate((features for *_, features in state.shards), initial=0)]
+        places = [np.asarray(state.places)[a:b] for a, b in pairwise(begins)]
+        of_features = FeaturesOfShards(state.keys, places)
+        sums = array("d", sum_of_arrays([part.sums for part in parts]).tobytes())
+        slopes = of_features.sum([part.slopes for part in parts])
+        second = of_features.sum([part.second for part in parts]) if parts[0].second is not None else None
         loss, descent, s = sums[1] / sums[0], self.descent, self.settings
         if s.constant and is_one_sided(s.loss, sums):
             raise DataError("all labels of all shards are on one side: the optimal intercept is infinite; use "
@@ -207,17 +208,12 @@ class Rounds:
     def _first(self, parts: list[ShardSums]) -> None:
         """The features of all shards, and the weights there."""
         state, initial = self.state, memoryview(self.state.arrays["x"])
-        keys: array[int] = array("I")
-        for part in parts:
-            keys = united(keys, part.keys)
-        x = aligned(keys, state.keys, initial[:-1])
+        found = FeaturesOfShards.of([part.keys for part in parts])
+        x = aligned(found.keys, state.keys, initial[:-1])
         x.append(initial[-1])
         self.descent = self._descent(x)
-        state.keys = keys
+        state.keys, state.places = found.keys, np.concatenate(found.places)
         state.shards = [[part.shard, part.counters["examples"], len(part.keys)] for part in parts]
-        state.places = array("I")
-        for part in parts:
-            state.places += places_of(keys, part.keys)
         state.counters = {name: sum(part.counters[name] for part in parts) for name in COUNTERS}
         state.columns = parts[0].columns
 

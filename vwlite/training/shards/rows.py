@@ -192,11 +192,3 @@ class Projected:
         targets = self.make_targets()
         assert isinstance(targets, Numbers)
         return np.array([dot(self.held, np.exp(deviation * targets.residuals(self._at(point)))), self.held.sum()])
-
-
-def sum_of_arrays(parts: Sequence[Any]) -> Any:
-    """The sum of arrays, in their order."""
-    found = np.array(parts[0], float)
-    for part in parts[1:]:
-        found += part
-    return found
