@@ -68,6 +68,11 @@ def test_rows_without_label_or_importance_are_not_drawn(tmp_path):
     assert found.lines.tolist() == [1, 5]
 
 
+def test_lines_are_those_of_the_file_where_cells_have_several(tmp_path):
+    (tmp_path / "x.csv").write_text('y,a,t\n1,1,"two\nlines"\n,2,u\n0,3,"three\n\nlines"\n1,4,v\n')
+    assert draw(tmp_path / "x.csv", label="y", text=(("t",),)).lines.tolist() == [2, 5, 8]
+
+
 def test_rows_of_each_class_are_kept(tmp_path):
     (tmp_path / "x.vw").write_text("common | a\n" * 300 + "rare | b\n" * 9 + "once | c\n")
     found = draw(tmp_path / "x.vw", typed={"classes": "auto"})

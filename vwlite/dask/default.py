@@ -154,6 +154,7 @@ class DefaultRounds(DaskRounds):
             return put(drawn_rows, drawn[i], int(share + 4 * share**0.5) + 16, avoid=avoid)
 
         found = self.cluster.each(len(drawn), make, lambda i: self.ordered[i].name)
+        self.up = sum(len(row.text) for own, of_classes, *_ in found for row in (*own, *of_classes))
         rows = [(row, k) for k, (own, *_) in enumerate(found) for row in own if not self._is_held(row)]
         rows.sort(key=lambda pair: (pair[0].place, pair[1]))
         del rows[within([row for row, _ in rows], MOST_ROWS, MOST_BYTES) :]
@@ -342,7 +343,7 @@ class DefaultRounds(DaskRounds):
             Result("power", self.fit.strength.power), Result("pair_ratio", self.fit.strength.ratio),
             Result("share_of_rounds", self.mixture), Result("nonzero_weights", nonzeros),
             Result("features", len(shards.keys)), Result("readings", shards.readings + 1),
-            Result("bytes_up", shards.up), Result("bytes_down", shards.down),
+            Result("bytes_up", self.up + shards.up), Result("bytes_down", shards.down),
             Result("seconds", round(time.monotonic() - self._begin, 3)),
         ]
 

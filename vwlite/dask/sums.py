@@ -81,6 +81,7 @@ class ShardsOnWorkers:
             return self._cluster.put(called, self._projected[i], method, *arguments, avoid=avoid)
 
         found = self._cluster.each(len(self._parts), make, self._named)
+        self.up += sum(x.nbytes for one in found for x in (one if isinstance(one, list) else [one]))
         return found if self.more is None else [*found, getattr(self.more, method)(*arguments)]
 
     def sums(self, points: Sequence[Point]) -> list[Any]:

@@ -67,10 +67,15 @@ class Part:
         """Give a batch the numbers of its lines in their source."""
         if not len(batch):
             return
-        ends = np.zeros(len(batch), np.int64)  # more line ends, in records before each line
-        for at, count in batch.breaks:
-            ends[at + 1 :] += count
-        lines = self._numbers[batch.source][batch.first_line - 1 + np.arange(len(batch)) + ends]
+        lines = self._numbers[batch.source][numbers_of_lines(batch) - 1]
         more = np.diff(lines) - 1
         at = np.flatnonzero(more)
         batch.first_line, batch.breaks = int(lines[0]), [*zip(at.tolist(), more[at].tolist(), strict=True)]
+
+
+def numbers_of_lines(batch: Batch) -> Any:
+    """The number of each line of a batch in its source, from 1: what `Batch.line_number` says of it."""
+    more = np.zeros(len(batch) + 1, np.int64)  # line ends in records before each line
+    for at, count in batch.breaks:
+        more[at + 1] += count
+    return batch.first_line + np.arange(len(batch)) + more.cumsum()[: len(batch)]

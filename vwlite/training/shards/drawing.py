@@ -19,6 +19,7 @@ from vwlite.core.data.normalize import Normalizer
 from vwlite.digest import blake2b
 from vwlite.input.arrow_lines import lines_of
 from vwlite.input.parsing import Parsed
+from vwlite.input.part import numbers_of_lines
 from vwlite.model.learners import make_expander
 from vwlite.records import record
 from vwlite.runs.options import SourceOptions
@@ -125,7 +126,7 @@ class Drawing:
         else:
             self._format, self._header = parsed.source.format, self._header or parsed.source.header
             texts = parsed.source.lines_of(batch, chosen)
-        self._lines.append(np.array([batch.line_number(i) for i in chosen], np.uint32))
+        self._lines.append(numbers_of_lines(batch)[chosen].astype(np.uint32))
         contents = np.array(self._summary.contents[before:])
         places = places_of(contents, before).tolist()
         labels = np.array(batch.label)[chosen].tolist() if self._names is not None else [0.0] * len(chosen)

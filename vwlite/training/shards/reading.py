@@ -10,6 +10,7 @@ import numpy as np
 from vwlite.core.data.batch import Batch
 from vwlite.core.solve.rows import Rows
 from vwlite.errors import DataError
+from vwlite.input.part import numbers_of_lines
 from vwlite.model import Model
 from vwlite.model.learners import make_expander
 from vwlite.runs.options import SourceOptions
@@ -47,4 +48,4 @@ class ModelRows:
             self.rows.add(batch)
         except OverflowError as e:
             raise DataError(str(e)) from None
-        lines.append(np.array([batch.line_number(i) for i in np.flatnonzero(learnable(batch)).tolist()], np.uint32))
+        lines.append(numbers_of_lines(batch)[learnable(batch)].astype(np.uint32))
