@@ -20,6 +20,7 @@ from vwlite.dask import default, work
 from vwlite.dask.parts import listed
 from vwlite.dask.work import ShardJob
 from vwlite.input.arrow_lines import lines_of, write_lines
+from vwlite.input.schema import category_columns
 from vwlite.model import read_model
 from vwlite.runs.options import TrainOptions
 
@@ -104,12 +105,12 @@ VALUES = {
 
 def test_rows_come_back_from_their_lines(tmp_path):
     arrays = {name: pa.array(values, kind) for name, (values, kind) in VALUES.items()}
-    rows = pa.RecordBatch.from_pydict(arrays).replace_schema_metadata({"pandas": "{}"})
+    rows = pa.RecordBatch.from_pydict(arrays)
     header, lines = lines_of(rows)
     assert len(lines) == 3
     write_lines(str(tmp_path / "rows"), header, lines[::-1], ["more", "word"])
     found = pa.ipc.open_file(str(tmp_path / "rows")).read_all()
-    assert found.schema.metadata == {b"pandas": b"{}"} and found.column("more").null_count == 3
+    assert found.column("more").null_count == 3
     for name, array in arrays.items():
         back = found.column(name)
         assert back.type == array.type and str(back.to_pylist()) == str(array.to_pylist()[::-1]), name
@@ -124,6 +125,14 @@ def test_lines_depend_neither_on_batches_nor_on_codes():
     assert lines_of(plain.slice(1, 2)) == (header, lines[1:3])
     numbers = pa.RecordBatch.from_pydict({"c": pa.array([7, 9]).dictionary_encode()})
     assert pa.ipc.read_schema(pa.BufferReader(lines_of(numbers)[0])).types == [pa.dictionary(pa.int32(), pa.int64())]
+
+
+def test_categories_of_pandas_are_kept_and_its_number_of_rows_is_not():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"c": pandas.Categorical([3, 1, 3]), "n": [1.0, 2.0, 3.0]})
+    found = [lines_of(pa.RecordBatch.from_pandas(part))[0] for part in (frame, frame[:2])]
+    schema = pa.ipc.read_schema(pa.BufferReader(found[0]))
+    assert found[0] == found[1] and category_columns(schema.metadata) == {"c"}
 
 
 def test_a_row_that_is_drawn_does_not_depend_on_row_groups(shards):

@@ -93,7 +93,7 @@ def test_a_shard_sends_vectors_of_its_features_and_a_few_numbers(monkeypatch, lo
     vectors = [size for _, what, size in sent if what == "answer"]
     assert len(vectors) == SHARDS * 3  # facts, and the two vectors of two rounds
     assert shards.readings == 5 and len(sent) < SHARDS * 100
-    facts = SHARDS * (4 * FEATURES + 7)  # of which keys, of 4 bytes, are counted here, and the others where they are added
+    facts = SHARDS * (4 * FEATURES + 7)  # of which only the keys, of 4 bytes, are counted before they are added
     counted = sum(size for _, what, size in sent if what != "is_done") - facts
     assert shards.up == 8 * counted + 4 * FEATURES * SHARDS
 

@@ -3,6 +3,7 @@
 A line is a row of CSV. Times are their numbers, and a category is its word, so the values come back as they were.
 """
 
+import json
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
@@ -10,18 +11,20 @@ from typing import Any
 import numpy as np
 
 from vwlite.input.arrow import as_plain
+from vwlite.input.schema import category_columns
 
 QUOTE, NEWLINE = ord('"'), ord("\n")
 
 
 def lines_of(rows: Any) -> tuple[bytes, list[bytes]]:
-    """The schema, serialized, and the lines of a pyarrow.RecordBatch."""
+    """The schema, serialized, and the lines of a pyarrow.RecordBatch. Of its metadata, which may have the number of
+    rows of a file, the schema has the categories of pandas alone."""
     pa, csv = import_module("pyarrow"), import_module("pyarrow.csv")
     plain, fields = [], []
     for field, column in zip(rows.schema, rows.columns, strict=True):
         is_words = pa.types.is_dictionary(field.type) and pa.types.is_string(field.type.value_type)
         plain.append(_numbered(pa, as_plain(column)))
-        fields.append(field.with_type(pa.string()) if is_words else field)  # the reader decides what is coded
+        fields.append((field.name, pa.string() if is_words else field.type))  # the reader decides what is coded
     out = pa.BufferOutputStream()
     names = [*map(str, range(len(plain)))]
     csv.write_csv(pa.table(plain, names), out, csv.WriteOptions(include_header=False))
@@ -29,7 +32,10 @@ def lines_of(rows: Any) -> tuple[bytes, list[bytes]]:
     bytes_ = np.frombuffer(text, np.uint8)
     ends = np.flatnonzero((bytes_ == NEWLINE) & (np.cumsum(bytes_ == QUOTE) % 2 == 0)).tolist()
     lines = [text[begin:end] for begin, end in zip([0, *(end + 1 for end in ends)], ends, strict=False)]
-    return pa.schema(fields, rows.schema.metadata).serialize().to_pybytes(), lines
+    categories = sorted(category_columns(rows.schema.metadata or {}))
+    columns = [{"field_name": name, "pandas_type": "categorical"} for name in categories]
+    metadata = {"pandas": json.dumps({"columns": columns})} if columns else None
+    return pa.schema(fields, metadata).serialize().to_pybytes(), lines
 
 
 def write_lines(path: str, header: bytes, lines: Iterable[bytes], dropped: Iterable[str]) -> None:
