@@ -16,6 +16,11 @@ tell how they write, so its rows have no goals.
 Time: models of a million features each, drawn from four million, of adagrad; with a holdout all ways and
 steps are scored. Wall clock and time of processors, the least of three.
 
+Default: tables whose first half is learned by the default, which four shards continue, each on a part of the other half
+(`--past 1`); all rows are kept beside the models, or a part of the first half, or none. log is of the loss over that
+of the default on all rows; of the start, the best shard, the merge by the rule information, which uses no
+rows, and the merge without options.
+
 Many: shards of clicks (data/generate.py), each a model of adagrad; a few of them are merged, then all at once. What
 a key costs in the small run says what the large one should cost, and what 1,000 shards of 1 GB would.
 """
@@ -24,6 +29,7 @@ import os
 import random
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -70,7 +76,7 @@ HOLDOUTS = (200, 500, MOST)
 DRAWS = 5  # of the shuffle
 TUNED, OTHER = 1, 14  # the first draw of each kind: the prior of the stack was tuned on draws 1 to 13
 LARGEST_OVER_ONE, LARGEST_OVER_BEST, MEDIAN_OVER_ONE = 1.30, 1.03, 1.06
-OTHERS = ["holdouts", "time", "many"]
+OTHERS = ["holdouts", "default", "time", "many"]
 
 
 @dataclass(frozen=True)
@@ -326,6 +332,44 @@ def tables_of(found: list[Found], works: list[str]) -> str:
     return "\n\n".join(tables)
 
 
+def of_default(data: Path, names: Sequence[str], parts: int = 4) -> str:
+    """Merges of models that continue one default model, by what is kept of their rows."""
+    rows = []
+    for name, kept in ((name, kept) for name in names for kept in ("all", "a quarter", "an eighth", "none")):
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place)
+            head, *lines = read_lines(data / f"tables/{name}.train.csv.gz")
+            write(folder / "test.csv", read_lines(data / f"tables/{name}.test.csv.gz"))
+            n, half = len(lines), len(lines) // 2
+            bound = {"all": "64M", "a quarter": 150 * half // 4, "an eighth": 150 * half // 8, "none": 0}[kept]
+            options = ["--label", "target", *(["--loss", "squared"] if name == "california" else [])]
+            vwlite("train", write(folder / "all.csv", [head, *lines]), *options, "-m", folder / "one", "--quiet")
+            vwlite("train", write(folder / "0.csv", [head, *lines[:half]]), *options, "-m", folder / "start", "--quiet",
+                   "--keep-rows", bound)
+            shards = [folder / f"{k}" for k in range(parts)]
+            for k, shard in enumerate(shards):
+                begin, end = (half + i * (n - half) // parts for i in (k, k + 1))
+                vwlite("train", "-i", folder / "start", write(folder / "part.csv", [head, *lines[begin:end]]), "-m",
+                       shard, "--quiet", *(["--past", "1"] if kept != "none" else []))
+            one = table_loss(folder, folder / "one")
+            logs = [np.log(table_loss(folder, model) / one) for model in (folder / "start", *shards)]
+            ways = []
+            for rule in (["--rule", "information"], []):
+                words = ["merge", *shards, "--start", folder / "start", "-o", folder / "m", "--quiet", *rule]
+                can = not run_here([str(word) for word in words])
+                ways.append(f"{np.log(table_loss(folder, folder / 'm') / one):+.4f}" if can else "refused")
+            rows.append([name, kept, f"{one:.4f}", f"{logs[0]:+.4f}", f"{min(logs[1:]):+.4f}", *ways])
+            say(" ".join(rows[-1]))
+    return table(["set", "rows kept", "one machine", "start", "best shard", "by states", "merged"], rows, "llrrrrr")
+
+
+def table_loss(folder: Path, model: Path) -> float:
+    """The log loss, or the root of the mean squared error."""
+    vwlite("predict", "-m", model, folder / "test.csv", "-p", os.devnull, "--quiet", "--report", folder / "p.json")
+    loss = float(report_of(folder / "p.json")["average_loss"])
+    return loss if read_model(str(model)).loss == "logistic" else loss**0.5
+
+
 def a_model(seed: int, features: int) -> Model:
     """Of adagrad, of features drawn from four times as many."""
     chance = np.random.default_rng(seed)
@@ -456,6 +500,8 @@ def main() -> None:
         keep("merge", tables_of(qualities(o.data, sets, works, o.lines), works))
     if "holdouts" in o.only:
         keep("merge holdouts", holdouts(o.data, o.sets, o.lines, o.draws))
+    if "default" in o.only:
+        keep("merge default", of_default(o.data, ["bank", "california"]))
     if "time" in o.only:
         keep("merge time", times(o.features, 16))
     if "many" in o.only:

@@ -52,8 +52,9 @@ class MergeOptions(InputOptions):
              "from nothing.",
     )
     rule: str | None = option(
-        None, "--rule", group=MERGE, type=Choice(RULES), shown="search with --holdout, else by the algorithm",
-        check=_check_rule, help="How weights are combined; see `vwlite help merge`.",
+        None, "--rule", group=MERGE, type=Choice(RULES), shown="found", check=_check_rule,
+        help="How weights are combined. By default: by kept rows, if there are some beside all shards; search with "
+             "--holdout; else by the algorithm. See `vwlite help merge`.",
     )
     state: str = option(
         "sum", "--state", group=MERGE, type=Choice(STATES),

@@ -1,15 +1,18 @@
 """A run of `vwlite merge`: merge several models that were trained from one start."""
 
+from dataclasses import replace
 from math import inf
 from typing import Any
 
 from vwlite.merging.commands import MergeOptions
 from vwlite.merging.holdout import OWN
 from vwlite.merging.merged import Merge, MergeRequest
+from vwlite.merging.rows import RowsMerge, WholeMerge, are_all, rows_beside
 from vwlite.merging.shards import checked_shards, read_models
 from vwlite.model import write_model
 from vwlite.output.results import Result, summary, values
 from vwlite.runs.frame import RunFrame
+from vwlite.runs.plan import planned
 
 IN_SENTENCE = ("shards", "holdout_loss", "standard_error", "of_the_best_shard", "of_the_mean")
 FAR = 3  # standard errors
@@ -24,15 +27,33 @@ def merge(o: MergeOptions) -> int:
         file = frame.file(o.model)
         found, missing = read_models(o.data, o.allow_missing, o.threads)
         request = MergeRequest(o.rule, o.state, o.typed.get("loss"), has_holdout=bool(o.holdout))
-        run = Merge(request, checked_shards(found, missing, o.initial, request.loss))
+        beside = rows_beside(found) if o.rule is None else {}
+        is_whole = len(beside) == len(found) and are_all(beside.values())
+        if is_whole:
+            for shard in found:
+                shard.model.columns = beside[shard.path].facts.columns  # without what rows have told, such as n-grams
+        shards = checked_shards(found, missing, o.initial, request.loss, by_rows=is_whole)
+        run = Merge(request, shards)
+        if is_whole or (len(beside) == len(found) and not o.holdout):
+            kind = WholeMerge if is_whole else RowsMerge
+            run = kind(request, shards, [beside[shard.path] for shard in shards.each], o.model, o.threads, frame)
+        elif beside:
+            run.without_rows = [shard.path for shard in found if shard.path not in beside]
         frame.stop_with(run.stop)
-        if o.holdout:
+        by_rows, digest, commits = isinstance(run, RowsMerge), "", [file.commit]
+        if o.holdout and not by_rows:
             run.read(o, o.holdout, frame)
-        for step in (run.add_up, run.choose, run.finish, lambda: write_model(file, run.with_absent_cells())):
+        for step in (run.add_up, run.choose, run.finish):
             if run.stopped:
                 break
             step()
-        if frame.commit(file.commit):
+        if not run.stopped:
+            if isinstance(run, WholeMerge) and o.holdout:
+                run.measure(planned(replace(o, data=o.holdout)))
+            digest = write_model(file, run.with_absent_cells())
+        if isinstance(run, RowsMerge) and digest:
+            commits.append(run.with_rows(digest))
+        if frame.commit(*commits):
             results, notes = [*results_of(run), Result("seconds", frame.seconds())], notes_of(run)
             frame.show(shown(run, results), notes)
             options = frame.reported_options(run.settings, "rule", "state", "holdout", "model", start=o.initial)
@@ -42,7 +63,7 @@ def merge(o: MergeOptions) -> int:
 
 def shown(run: Merge, results: list[Result]) -> str:
     """The summary; the losses on a holdout are one sentence."""
-    if not run.choice.held:
+    if not run.choice.candidates:
         return summary(results)
     c, best, mean = run.choice.chosen, min(_own_losses(run).values()), run.choice.mean_loss
     losses = f"holdout loss {c.loss:.4g} (+- {c.error:.1g}); best shard {best:.4g}; mean {mean:.4g}"
@@ -68,8 +89,10 @@ def results_of(run: Merge) -> list[Result]:
         start = next((x.loss for x in run.choice.candidates if x.way == "start"), None)
         found += [Result("ridge", run.choice.strength)] if c.parts else []
         found += [Result("holdout_examples", run.choice.held), Result("holdout_loss", c.loss),
-                  Result("standard_error", c.error), Result("of_the_best_shard", min(own.values())),
-                  Result("of_the_mean", run.choice.mean_loss), Result("of_the_start", start)]
+                  Result("standard_error", c.error)]
+        if own:
+            found += [Result("of_the_best_shard", min(own.values())), Result("of_the_mean", run.choice.mean_loss),
+                      Result("of_the_start", start)]
     return [*found, Result("number_of_examples", model.counters["examples"]), Result("nonzero_weights", run.nonzeros),
             Result("features", len(model.keys))]
 
@@ -78,9 +101,13 @@ def notes_of(run: Merge) -> list[str]:
     found = []
     if run.shards.missing:
         found.append(f"merged without {', '.join(run.shards.missing)}, which does not exist")
+    if run.without_rows:
+        found.append(f"no rows are kept beside {', '.join(run.without_rows)}, so those of other shards are not used")
     if len(run.shards.each) == 1:
         found.append("there is only one shard: nothing to merge")
-    if not run.choice.held:
+    if isinstance(run, RowsMerge):
+        found.append(run.about())
+    elif not run.choice.held:
         found.append("this merge has not been evaluated: --holdout FILE weights merges and shards by their loss")
     elif run.choice.held < FEW:
         found.append(f"the holdout has {run.choice.held} examples, so the choice is partly random: {FEW} or "

@@ -1,5 +1,6 @@
 """Merging several models that were trained from one start: sums over shards, the choice of weights, the model."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -43,6 +44,7 @@ class Merge:
     scores: Scorer | None = None  # on the holdout
     name_limit: int | None  # the limit of names of features, if it was reached
     stopped = False
+    without_rows: Sequence[str] = ()  # files of shards beside which no rows are kept, if they are beside others
 
     def __init__(self, request: MergeRequest, shards: Shards) -> None:
         self.request, self.shards, self.settings = request, shards, shards.settings

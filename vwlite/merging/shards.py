@@ -1,6 +1,6 @@
 """The shards of a merge, and their checks: the same options and columns, one start, and no data counted twice."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, reduce
@@ -27,6 +27,7 @@ from vwlite.runs.options import MOST_NAMES
 from vwlite.runs.resolve import CHANGEABLE, KEPT, without_loss
 
 SINCE_THEN = {"occurrences", "largest"}  # numbers of rules that are missing in older models
+FOUND = ("learning_rate", "normalize", "derived")  # settings that the default finds in its rows
 ROUNDING = 1e-9  # relative; evidence that is stored as a root may shrink by rounding errors
 
 
@@ -182,14 +183,17 @@ def read_models(paths: tuple[str, ...], missing: int, threads: int) -> tuple[lis
     return found, lost
 
 
-def checked_shards(found: list[ShardModel], lost: list[str], start: str | None, loss: str | None) -> Shards:
-    """The shards, from models that `read_models` has read. loss: of models of Vowpal Wabbit.
+def checked_shards(
+    found: list[ShardModel], lost: list[str], start: str | None, loss: str | None, *, by_rows: bool = False
+) -> Shards:
+    """The shards, from models that `read_models` has read. loss: of models of Vowpal Wabbit. by_rows: the rows that are
+    kept beside them are merged, so what they have found in their rows may differ.
 
     NoInputError, DataError, UsageError: the message names the file, and what to do.
     """
     base = ShardModel(start, map_model(start, uncalibrated=True)) if start is not None else None
-    _check_each(found)
-    _check_alike(found, base)
+    _check_each(found, by_rows)
+    _check_alike(found, base, FOUND if by_rows else ())
     settings = _settings(found, loss)
     # Sums must not depend on the order of the command line; messages keep that order.
     given, found = found, sorted(found, key=lambda shard: shard.model.digest)
@@ -198,7 +202,7 @@ def checked_shards(found: list[ShardModel], lost: list[str], start: str | None, 
         shard.model = learned(shard.model)
         shard.columns = _columns(shard.model, classes)
     algorithm = algorithm_of(settings.algorithm)
-    _check_counted_once(given, base, algorithm.merging.evidence)
+    _check_counted_once(given, base, None if by_rows else algorithm.merging.evidence)
     shards = Shards(settings, algorithm, base, found, lost, classes)
     _check_states(shards)
     return shards
@@ -215,12 +219,13 @@ def _settings(found: list[ShardModel], loss: str | None) -> Settings:
     return settings if settings.loss else replace(settings, loss=loss or "")
 
 
-def _check_each(found: list[ShardModel]) -> None:
+def _check_each(found: list[ShardModel], by_rows: bool) -> None:
     """DataError for a shard that cannot be merged with any other."""
     for shard in found:
         model, path = shard.model, shard.path
-        model.settings.outputs.check_one("vwlite merge", path)
-        model.settings.outputs.transform.refuse("vwlite merge", path)
+        if not by_rows:
+            model.settings.outputs.check_one("vwlite merge", path)
+            model.settings.outputs.transform.refuse("vwlite merge", path)
         if refusal := algorithm_of(model.algorithm).merging.refusal:
             raise DataError(f"{path}: models of {model.algorithm} cannot be merged: {refusal}")
         if model.merged:
@@ -233,14 +238,15 @@ def _check_each(found: list[ShardModel]) -> None:
             raise DataError(f"{path}: has learned nothing: leave it out")
 
 
-def _check_alike(found: list[ShardModel], start: ShardModel | None) -> None:
-    """DataError for shards that cannot have learned parts of the same data with the same options."""
+def _check_alike(found: list[ShardModel], start: ShardModel | None, differing: Collection[str]) -> None:
+    """DataError for shards that cannot have learned parts of the same data with the same options. differing: settings
+    that may differ."""
     first = found[0]
     for shard in found[1:]:
         if shard.model.program != first.model.program:
             raise DataError(f"{shard.path}: trained by {brief(shard.model.program)}, but {first.path} by "
                             f"{brief(first.model.program)}: train all shards with one version")
-        _compare(shard, first, tuple(f.name for f in fields(Settings)))
+        _compare(shard, first, tuple(f.name for f in fields(Settings) if f.name not in differing))
         if shard.model.weights_only != first.model.weights_only:
             bare, whole = (shard, first) if shard.model.weights_only else (first, shard)
             raise DataError(f"{bare.path}: saved with --save-weights-only, but {whole.path} was not: save all shards "
@@ -249,10 +255,11 @@ def _check_alike(found: list[ShardModel], start: ShardModel | None) -> None:
             raise DataError(f"{shard.path}: not a valid model: the state is not that of {first.path}")
         _compare_columns(shard, first)
     if start is not None:
-        if start.model.columns:
+        if start.model.columns and not differing:
             _compare_columns(first, start)
         solved = start.model.algorithm == SOLVED.name  # any algorithm of weights can begin from it
-        names = KEPT if solved else tuple(f.name for f in fields(Settings) if f.name not in CHANGEABLE)
+        names = KEPT if solved else tuple(
+            f.name for f in fields(Settings) if f.name not in CHANGEABLE and f.name not in differing)
         _compare(first, start, names)
         if start.model.weights_only and not solved and not first.model.weights_only:
             raise DataError(f"{start.path}: saved with --save-weights-only: no shard can start from it")

@@ -17,6 +17,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.input.cache import NameOfLog
 from vwlite.input.sources import is_read_once
 from vwlite.model.feature_names import NONE
+from vwlite.model.header import ROWS
 from vwlite.model.kept_rows import (
     BOUND,
     LEAST,
@@ -282,7 +283,8 @@ def keeping_of(
     if model is None or initial is None:
         bound = keep_rows if keep_rows is not None else BOUND if is_continued else 0
         return RowKeeping(output, None, bound) if bound else None
-    if model.settings.algorithm != "gd" or model.merged or model.weights_only:
+    is_other_merge = bool(model.merged) and model.merged["rule"] != ROWS
+    if model.settings.algorithm != "gd" or is_other_merge or model.weights_only:
         if keep_rows:
             raise UsageError(f"--keep-rows is for models of --algorithm auto, and {initial} is another one")
         return None
