@@ -224,11 +224,11 @@ def _task() -> Iterator[_TaskFolder]:
 
 def _place() -> tuple[str | None, str]:
     """The folder of the worker, and its address."""
-    from distributed import get_worker
-
     try:
+        from distributed import get_worker
+
         worker = get_worker()
-    except ValueError:
+    except (ImportError, ValueError):  # not on a worker
         return None, ""
     return str(worker.local_directory), str(worker.address)
 

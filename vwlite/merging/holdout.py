@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -20,8 +19,7 @@ from vwlite.input.cache import MAGIC, CacheUnusable, made_by, open_cache
 from vwlite.input.pipeline import parsed_batches
 from vwlite.model.learners import make_expander
 from vwlite.model.slots import Array, copied
-from vwlite.runs.options import InputOptions
-from vwlite.runs.plan import planned
+from vwlite.runs.plan import DataPlan
 from vwlite.runs.run import BadLines
 
 OWN = ("start", "shard")  # ways of candidates that are existing models
@@ -87,15 +85,15 @@ class Holdout:
     NoInputError, DataError."""
 
     def __init__(
-        self, o: InputOptions, paths: tuple[str, ...], settings: Settings, classes: list[str], columns: dict[str, Any],
-        stack: ExitStack, stop: Callable[[], bool],
+        self, data: DataPlan, bad: BadLines, settings: Settings, classes: list[str], columns: dict[str, Any],
+        stop: Callable[[], bool],
     ) -> None:
-        self._plan, self._settings, self._classes, self._columns = planned(o), settings, classes, columns
-        self._bad, self._stop = BadLines(stack, **o.of_bad_lines), stop
+        self._plan, self._settings, self._columns = data, settings, columns
+        self._bad, self._stop = bad, stop
         self._names = settings.outputs.class_names(classes)
         rows = Rows(make_expander(replace(settings, constant=False)))
         constant_key = make_expander(settings).constant_key
-        for batch in self._batches(paths):
+        for batch in self._batches():
             rows.add(batch)
         rows.finish()
         begin, index, value = rows.entries
@@ -109,11 +107,11 @@ class Holdout:
         """The labels of the examples."""
         return np.array(self._rows.labels)
 
-    def _batches(self, paths: tuple[str, ...]) -> Iterator[Batch]:
+    def _batches(self) -> Iterator[Batch]:
         table = self._plan.table(self._columns, needs_label=True)
         parse = self._plan.parsing(self._settings, self._names, table)
         texts = []
-        for path in paths:
+        for path in self._plan.files:
             if not _is_cache(path):
                 texts.append(path)
                 continue

@@ -13,6 +13,7 @@ from vwlite.model import write_model
 from vwlite.output.results import Result, summary, values
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.plan import planned
+from vwlite.runs.run import BadLines
 
 IN_SENTENCE = ("shards", "holdout_loss", "standard_error", "of_the_best_shard", "of_the_mean")
 FAR = 3  # standard errors
@@ -40,16 +41,16 @@ def merge(o: MergeOptions) -> int:
         elif beside:
             run.without_rows = [shard.path for shard in found if shard.path not in beside]
         frame.stop_with(run.stop)
-        by_rows, digest, commits = isinstance(run, RowsMerge), "", [file.commit]
-        if o.holdout and not by_rows:
-            run.read(o, o.holdout, frame)
+        holdout, digest, commits = planned(replace(o, data=o.holdout)), "", [file.commit]
+        if o.holdout and not isinstance(run, RowsMerge):
+            run.read(holdout, BadLines(frame, **o.of_bad_lines))
         for step in (run.add_up, run.choose, run.finish):
             if run.stopped:
                 break
             step()
         if not run.stopped:
             if isinstance(run, WholeMerge) and o.holdout:
-                run.measure(planned(replace(o, data=o.holdout)))
+                run.measure(holdout)
             digest = write_model(file, run.with_absent_cells())
         if isinstance(run, RowsMerge) and digest:
             commits.append(run.with_rows(digest))

@@ -1,7 +1,6 @@
 """Merging several models that were trained from one start: sums over shards, the choice of weights, the model."""
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +17,8 @@ from vwlite.merging.streams import ShardStreams
 from vwlite.merging.weights import CandidateWeights
 from vwlite.model import Model
 from vwlite.model.absent import united, with_record
-from vwlite.runs.options import InputOptions
+from vwlite.runs.plan import DataPlan
+from vwlite.runs.run import BadLines
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ class Merge:
         """Stop reading. Called from the thread of the signals."""
         self.stopped = True
 
-    def read(self, o: InputOptions, paths: tuple[str, ...], stack: ExitStack) -> None:
+    def read(self, data: DataPlan, bad: BadLines) -> None:
         """Read the files of the holdout."""
         shards = self.shards
-        found = Holdout(o, paths, self.settings, shards.classes, shards.columns, stack, lambda: self.stopped)
-        self.scores, where, labels = found.scores, ", ".join(paths), found.labels
+        found = Holdout(data, bad, self.settings, shards.classes, shards.columns, lambda: self.stopped)
+        self.scores, where, labels = found.scores, ", ".join(data.files), found.labels
         if self.stopped:
             return
         if len(labels) < 2:
