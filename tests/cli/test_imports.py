@@ -127,7 +127,7 @@ CAPABILITIES = [
     "training", "tuning", "prediction", "inspection", "evaluation", "validation", "solving", "merging", "export",
 ]
 MAY_IMPORT = {
-    "evaluation": {"inspection", "prediction"}, "export": {"vw"},
+    "evaluation": {"inspection", "prediction"}, "export": {"vw"}, "merging": {"training"},
     "tuning": {"training"}, "validation": {"training", "inspection", "evaluation"},
 }
 

@@ -6,7 +6,7 @@ from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, 
 from vwlite.runs.options import DATA, CacheOptions, InputOptions, TrainOptions
 
 command(
-    "train", "vwlite.training.train:train",
+    "train", "vwlite.dask.large:train",
     DATA, *specs_of(InputOptions, IN), *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
     *specs_of(Settings, FEATURES, LEARN, CLASSES), "passes", *specs_of(CacheOptions),
     OWN, SPECS["link"], *specs_of(InputOptions, OUT, RUN),

@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from vwlite.algorithms.table import AUTO
 from vwlite.errors import UsageError
 from vwlite.input.sources import check_sources
 from vwlite.model.rows_beside import are_there
@@ -47,14 +46,6 @@ def _train(o: TrainOptions) -> "int | TooLarge":
     elif o.again:
         raise UsageError("--again needs --continue")
     o.check()
-    if o.typed.get("algorithm", AUTO.name) == AUTO.name and continuing is None:
-        from vwlite.training.auto.reading import is_large
-
-        if is_large(o.data):
-            from vwlite.dask.here import train_here
-
-            if (code := train_here(o)) is not None:
-                return code
     with RunFrame("train", o) as frame:
         run, trainer = trained(o, frame, continuing)
         return run.finish(frame, trainer) or frame.code(run.kept(trainer))
