@@ -237,6 +237,18 @@ def refused(vwlite, at, *arguments, code=65):
     return vwlite("dask", "train", *arguments, *at, "--label", "y", "-m", "m", "--quiet", "--retries", 1, code=code).err
 
 
+def test_what_no_feature_comes_of_has_its_place_once(monkeypatch, shards):
+    pq.write_table(pa.table({"y": [0, 1], "pair": [{"a": 1}] * 2}), "pairs.parquet")
+    failed = run_here(monkeypatch, work.draw, listed(("pairs.parquet",), 1).parts[0], label="y")
+    place = f"{Path.cwd()}/pairs.parquet"
+    assert failed.message.startswith(f"{place}:1:1: column 'pair' is a struct") and failed.where == (place, 1, 1)
+
+
+def test_a_format_that_is_typed_is_that_of_the_file(vwlite, at, shards):
+    said = refused(vwlite, at, shards, "--format", "csv")
+    assert said == f"{Path.cwd()}/t0.parquet: a file of Parquet: leave --format csv out\n"
+
+
 def test_damaged_files(vwlite, at, shards):
     whole = Path("t1.parquet").read_bytes()
     Path("t1.parquet").write_bytes(whole[:-20])

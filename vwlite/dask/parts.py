@@ -68,13 +68,16 @@ def listed(patterns: tuple[str, ...], block_size: int, format: str = "auto") -> 
             empty.append(url)
             continue
         head = _head(url)
-        if (kind := by_magic(head)) == "parquet" or format == "parquet":
+        kind = by_magic(head)
+        if kind == "parquet" and format not in ("auto", kind):
+            raise DataError(f"{url}: a file of Parquet: leave --format {format} out")
+        if "parquet" in (kind, format):
             found = of_parquet(url, block_size)
             parts += found
             empty += [] if found else [url]
             continue
-        if kind:
-            raise DataError(f"{url}: a file of {kind.capitalize()}, which workers do not read: write it as Parquet or "
+        if kind == "arrow":
+            raise DataError(f"{url}: a file of Arrow, which workers do not read: write it as Parquet or "
                             "CSV")
         count = 1 if head.startswith(MAGICS) else max(1, -(-size // block_size))
         if count == 1:

@@ -110,7 +110,7 @@ def incomplete(name: str, format: str, e: Exception, row: int = 1) -> VwliteErro
     if isinstance(e, OSError) and e.errno:
         return NoInputError(f"{name}: {e.strerror}")
     why = str(e) or "a part is larger than memory"
-    return DataError(f"{name}:{row}:1: not a complete file of {format.capitalize()}: {shown(why.encode())}")
+    return DataError(f"not a complete file of {format.capitalize()}: {shown(why.encode())}", name, row, 1)
 
 
 def library(source: str, format: str) -> Any:
@@ -118,9 +118,8 @@ def library(source: str, format: str) -> Any:
     try:
         return import_module("pyarrow")
     except ImportError:
-        raise DataError(
-            f"{display_name(source)}:1:1: a file of {format}: pip install 'vwlite[arrow]', or write it as CSV"
-        ) from None
+        why = f"a file of {format}: pip install 'vwlite[arrow]', or write it as CSV"
+        raise DataError(why, display_name(source), 1, 1) from None
 
 
 def _opened(pa: Any, source: str, format: str, whole: bool) -> tuple[Any, Callable[[list[str], int], Iterator[Any]]]:
@@ -283,7 +282,7 @@ class ArrowParsing:
                 frame.prepare(cells, places, label=labels, importance=importance, rejected=rejected, **columns)
         except ValueError as e:
             said = str(e).replace("with drop", "with --drop").replace("with time", "with --time")
-            raise DataError(f"{block.source}:1:1: {said}") from None
+            raise DataError(said, block.source, 1, 1) from None
         if as_text:
             if rejected is not None:
                 plain = [as_plain(column) for column in found.columns]  # pyarrow cannot filter views
@@ -325,8 +324,8 @@ class ArrowParsing:
             texts = [b"" if text in missing else text for text in texts]
         except pa.ArrowException:
             raise DataError(
-                f"{block.source}:{block.first_line}:{at + 1}: column {name}: a label is a number or a word, not "
-                f"{_kind_of(found.column(at))}: convert it, or choose another --label"
+                f"column {name}: a label is a number or a word, not {_kind_of(found.column(at))}: convert it, or "
+                "choose another --label", block.source, block.first_line, at + 1,
             ) from None
         self._labels = self._labels or LabelParser(self._options)
         values, said = self._labels.parse(texts, str(name))
@@ -362,8 +361,8 @@ class ArrowParsing:
                 numbers = pa.array((_number(w, missing) for w in words), f64) if words else column.cast(f64, safe=False)
             except pa.ArrowException:
                 raise DataError(
-                    f"{block.source}:{block.first_line}:{at + 1}: column {name}: an importance is a number, not "
-                    f"{_kind_of(column)}: convert it, or leave --importance out"
+                    f"column {name}: an importance is a number, not {_kind_of(column)}: convert it, or leave "
+                    "--importance out", block.source, block.first_line, at + 1,
                 ) from None
             values = numbers.fill_null(1.0).to_numpy(zero_copy_only=False)
         faults = {}
@@ -430,7 +429,7 @@ class ArrowParsing:
                 pa.table(plain, names=found.schema.names), out, csv.WriteOptions(include_header=False)
             )
         except pa.ArrowException as e:
-            raise DataError(f"{layout.source}:1:1: {shown(str(e).encode())}") from e
+            raise DataError(shown(str(e).encode()), layout.source, 1, 1) from e
         parser = TableParser("csv", stop_at_fault=not self._options.skip)
         schema = layout.schema
         kinds = found.schema.types
