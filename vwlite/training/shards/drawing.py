@@ -7,7 +7,7 @@ least second ones, so that copies are drawn like others. Neither depends on the 
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,8 +35,7 @@ OF_CLASS = 8  # rows of each class that are kept
 PLACE = np.uint64(0x9E3779B97F4A7C15)
 
 
-@record(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A row that may be in the sample. text: without a line end. content, place: its numbers."""
 
     place: int
@@ -96,7 +95,7 @@ class Drawing:
         self._summary = DataSummary(expander, grouped=grouped)
         self._rows, self._size, self._kept_size = list[Row](), 0, 0
         self._of_classes, self._lines = dict[str, list[Row]](), [np.zeros(0, np.uint32)]
-        self._format, self._header, self._largest = "", b"", 2**64
+        self._format, self._header, self._largest = "", b"", 2**64 - 1
         self._digest = blake2b(digest_size=16)
 
     def read(self, stop: Callable[[], bool]) -> Draw:
@@ -128,19 +127,20 @@ class Drawing:
             texts = parsed.source.lines_of(batch, chosen)
         self._lines.append(numbers_of_lines(batch)[chosen].astype(np.uint32))
         contents = np.array(self._summary.contents[before:])
-        places = places_of(contents, before).tolist()
-        labels = np.array(batch.label)[chosen].tolist() if self._names is not None else [0.0] * len(chosen)
-        for place, content, text, label in zip(places, contents.tolist(), texts, labels, strict=True):
-            self._size += len(text) + 1
-            self._digest.update(text + b"\n")
-            if self._names is None and place >= self._largest:
-                continue
-            row = Row(place, content, text, self._names[int(label) - 1] if self._names is not None else "")
+        self._size += sum(map(len, texts)) + len(texts)
+        self._digest.update(b"\n".join([*texts, b""]))
+        places = places_of(contents, before)
+        is_small = places < np.uint64(self._largest)
+        names = [""] * len(chosen)
+        if self._names is not None:
+            names = [self._names[int(label) - 1] for label in np.array(batch.label)[chosen].tolist()]
+        for i in (np.flatnonzero(is_small) if self._names is None else np.arange(len(chosen))).tolist():
+            row = Row(int(places[i]), int(contents[i]), texts[i], names[i])
             if self._names is not None:
                 self._keep_class(row)
-            if place < self._largest:
+            if is_small[i]:
                 self._rows.append(row)
-                self._kept_size += len(text) + 1
+                self._kept_size += len(row.text) + 1
         if len(self._rows) > 2 * SPARE * MOST_ROWS or self._kept_size > 3 * MOST_BYTES:
             self._trim()
 
