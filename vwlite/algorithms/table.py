@@ -68,7 +68,7 @@ class Merging(NamedTuple):
 
 
 _MERGED = Merging()
-_BY_EVIDENCE = ("mean", "touched", "information", "path2", "path", "path32")
+_BY_EVIDENCE = ("mean", "information", "path2", "path", "path32")
 _SQUARES = Evidence("S", beta="delta")
 _MEAN_ONLY = Merging(("mean",), "mean")
 

@@ -1,7 +1,7 @@
 """The candidates of a merge, and their scores on holdout examples."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -73,13 +73,6 @@ class HoldoutScores:
     initial: NDArray[np.float64]
 
 
-EXAMPLES = ("labels", "importance", "initial")
-
-
-VectorOf = Callable[[Candidate], Vector]
-Scorer = Callable[[list[Candidate], VectorOf], HoldoutScores]
-
-
 class Holdout:
     """The holdout examples, in memory. columns: of tables, as in the models. stop: whether to stop reading.
     NoInputError, DataError."""
@@ -130,19 +123,14 @@ class Holdout:
         if not self._stop():
             self._bad.finish()
 
-    @property
-    def keys(self) -> Any:
-        """The keys of all features in it and of the constant, ascending."""
-        return self._keys.data
-
-    def scores(self, candidates: list[Candidate], vector_of: VectorOf) -> HoldoutScores:
+    def scores(self, vectors: Iterable[Vector]) -> HoldoutScores:
         rows = self._rows
-        each = [np.asarray(self._scores(vector_of(c))).reshape(len(rows), -1) for c in candidates]
-        return HoldoutScores(np.array(each), *(np.array(getattr(rows, name)) for name in EXAMPLES))
+        each = np.array([np.asarray(self._scores(vector)).reshape(len(rows), -1) for vector in vectors])
+        return HoldoutScores(each, self.labels, np.array(rows.importance), np.array(rows.initial))
 
     def _scores(self, vector: Vector) -> Any:
         """The predictions of a vector without the initial ones: of each example, for each class."""
-        found = vector.at(self.keys)
+        found = vector.at(self._keys.data)
         constants = found[np.searchsorted(self._keys, self._constant)].sum(axis=0)  # one or none
         return products(*self._entries, found[np.searchsorted(self._keys, self._rows.keys)].reshape(-1), constants)
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from vwlite import __version__
-from vwlite.core.merge.sums import Sums
 from vwlite.errors import DataError, UsageError
 from vwlite.merging.choice import MEAN, Judge, MergeChoice
 from vwlite.merging.commands import RULES
-from vwlite.merging.holdout import START, Candidate, Holdout, Scorer, Vector
+from vwlite.merging.holdout import START, Candidate, Holdout
 from vwlite.merging.shards import Shards
 from vwlite.merging.states import flat, merged_numbers
 from vwlite.merging.streams import ShardStreams
@@ -41,7 +40,7 @@ class Merge:
     model: Model
     choice: MergeChoice
     weights: CandidateWeights
-    scores: Scorer | None = None  # on the holdout
+    _holdout: Holdout | None = None
     name_limit: int | None  # the limit of names of features, if it was reached
     stopped = False
     without_rows: Sequence[str] = ()  # files of shards beside which no rows are kept, if they are beside others
@@ -59,7 +58,7 @@ class Merge:
         """Read the files of the holdout."""
         shards = self.shards
         found = Holdout(data, bad, self.settings, shards.classes, shards.columns, lambda: self.stopped)
-        self.scores, where, labels = found.scores, ", ".join(data.files), found.labels
+        self._holdout, where, labels = found, ", ".join(data.files), found.labels
         if self.stopped:
             return
         if len(labels) < 2:
@@ -72,7 +71,7 @@ class Merge:
     def _ways(self) -> tuple[tuple[str, ...], bool]:
         """The ways of merging to try, and whether to search for the best candidate, with a stack."""
         rule, weights_only, row = self.request.rule, self.shards.weights_only, self.shards.algorithm.merging
-        ways = tuple(way for way in row.ways if way in ("mean", "touched")) if weights_only else row.ways
+        ways = ("mean", "touched") if weights_only and len(row.ways) > 1 else row.ways
         if rule in (None, "search") and self.request.has_holdout:
             return ways, True
         if rule is None:
@@ -88,31 +87,21 @@ class Merge:
         streams = ShardStreams(self.shards, self.numbers)
         ways = [*self.ways, *([MEAN.way] if self.request.has_holdout else [])]
         averages = self.settings.average and not self.shards.weights_only
-        self.take(streams.sums(ways), streams.sums(ways, learned=True) if averages else None)
-
-    def take(self, sums: Sums, learned: Sums | None = None) -> None:
-        """Set the sums, as `add_up` computes them."""
-        self.weights = CandidateWeights(self.shards, self.numbers, self.request.state, sums, learned)
+        learned = streams.sums(ways, learned=True) if averages else None
+        self.weights = CandidateWeights(self.shards, self.numbers, self.request.state, streams.sums(ways), learned)
 
     def choose(self) -> None:
         """Choose the candidate that becomes the model."""
-        merges, scores = [Candidate(way) for way in self.ways], self.scores
-        if scores is None:
+        merges, holdout = [Candidate(way) for way in self.ways], self._holdout
+        if holdout is None:
             self.choice = MergeChoice(merges[0])
             return
         clip, numbers = self.shards.range, self.numbers
         if "min_label" in numbers:  # the rule has a range for each class, from about -1 to 1
             clip = min(numbers["min_label"]), max(numbers["max_label"])
-        judge = Judge(self.shards, merges, self._own(), lambda asked: scores(asked, self.vector), clip)
+        own = [START, *(Candidate("shard", shard=i) for i in range(len(self.shards.each)))]  # existing models
+        judge = Judge(self.shards, merges, own, lambda asked: holdout.scores(map(self.weights.vector, asked)), clip)
         self.choice = judge.choice(self.searches)
-
-    def _own(self) -> list[Candidate]:
-        """The models that exist already."""
-        return [START, *(Candidate("shard", shard=i) for i in range(len(self.shards.each)))]
-
-    def vector(self, c: Candidate) -> Vector:
-        """The weights that a candidate predicts with."""
-        return self.weights.vector(c)
 
     def finish(self) -> None:
         """Create the model of the chosen candidate."""
