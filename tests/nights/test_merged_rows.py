@@ -1,7 +1,10 @@
 """`vwlite merge` of default models beside which rows are kept."""
 
 import json
+import os
 import shutil
+import signal
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from vwlite.merging.rows import PIECE
 from vwlite.model import read_model
 from vwlite.model.kept_rows import found_for
 from vwlite.model.learners import make_expander
+from vwlite.training.auto.trainer import AutoTrainer
 
 
 def shards_of(vwlite, write, kind, *more, keep="64M"):
@@ -207,6 +211,34 @@ def test_rows_of_another_start(vwlite, write):
     vwlite("train", "-i", "s3", "day1.csv", "-m", "s3", "--past", "1", "--quiet")
     said = vwlite("merge", "s2", "s3", "--start", "start", "-o", "m", code=65).err
     assert said.endswith("begin with different kept rows: train all shards from the same start\n")
+
+
+def test_damaged_rows_and_a_rule_that_needs_none(vwlite, write):
+    shards = shards_of(vwlite, write, "VW text", "--keep-rows", "0")
+    Path(f"{shards[0]}.rows").write_bytes(Path("start.rows").read_bytes()[:500])
+    said = vwlite("merge", *shards, "--start", "start", "-o", "m", code=65).err
+    assert "cannot be read: " in said and said.endswith("remove it, or name a --rule\n")
+    assert "rule = information" in vwlite("merge", *shards, "--start", "start", "-o", "m", "--rule", "information").err
+
+
+def test_a_signal_leaves_the_merge_and_its_rows(vwlite, write, monkeypatch):
+    shards = shards_of(vwlite, write, "VW text")
+    vwlite("merge", *shards, "--start", "start", "-o", "m", "--quiet")
+    before = Path("m").read_bytes(), Path("m.rows").read_bytes()
+    Path("day1.vw").write_text(Path("day1.vw").read_text() * 2)
+    vwlite("train", "-i", "start", "day1.vw", "-m", "s1", "--past", "1", "--quiet")
+    run = AutoTrainer.run
+
+    def stopped(trainer):
+        os.kill(os.getpid(), signal.SIGTERM)
+        while not trainer.stopped:
+            time.sleep(0.01)
+        run(trainer)
+
+    monkeypatch.setattr(AutoTrainer, "run", stopped)
+    said = vwlite("merge", "s1", "s2", "--start", "start", "-o", "m", code=143).err
+    assert "m is unchanged" in said
+    assert (Path("m").read_bytes(), Path("m.rows").read_bytes()) == before and not list(Path().glob("m.rows.*"))
 
 
 def test_rows_with_other_groups(vwlite, write):

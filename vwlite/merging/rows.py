@@ -47,7 +47,7 @@ PIECE = 1000  # rows of a shard that stay together
 
 def rows_beside(found: Sequence[ShardModel]) -> dict[str, KeptRows]:
     """The rows that are kept for these models, by their files."""
-    each = {shard.path: found_for(shard.path, shard.model.digest)[0] for shard in found}
+    each = {shard.path: found_for(shard.path, shard.model.digest, "name a --rule")[0] for shard in found}
     return {path: rows for path, rows in each.items() if rows is not None}
 
 

@@ -134,8 +134,9 @@ def in_memory(
     return KeptRows("", reader, facts)
 
 
-def found_for(model: str, digest: str) -> tuple[KeptRows | None, bool]:
-    """The rows of the model in this file, which has this digest; and whether there are some of another model.
+def found_for(model: str, digest: str, without: str = "add --keep-rows 0") -> tuple[KeptRows | None, bool]:
+    """The rows of the model in this file, which has this digest; and whether there are some of another model. without:
+    what to do to go on without them.
 
     DataError if they are damaged, or of a newer program.
     """
@@ -157,7 +158,7 @@ def found_for(model: str, digest: str) -> tuple[KeptRows | None, bool]:
         except (CacheUnusable, KeyError, TypeError, ValueError, OverflowError) as e:
             why = "a newer vwlite has written it" if _is_newer(path) else str(e)
             raise DataError(f"{path}: these rows, kept for {model}, cannot be read: {why}; without the file, the past "
-                            "counts as a summary: remove it, or add --keep-rows 0") from e
+                            f"counts as a summary: remove it, or {without}") from e
     return None, is_other
 
 
