@@ -272,7 +272,8 @@ def _compare(one: ShardModel, other: ShardModel, names: tuple[str, ...]) -> None
         if x != y and name == "derived":
             which = "other features" if x and y else "features" if x else "no features"
             raise DataError(f"{one.path}: derives {which} from its columns, unlike {other.path}: models to merge have "
-                            "the same ones if `vwlite train -i` trains all from one, which is named with --start")
+                            "the same ones if `vwlite train -i` trains all from one, which is named with --start, and "
+                            "need not if all rows are kept beside them (--keep-rows)")
         if x != y:
             raise DataError(f"{one.path}: trained with {option_name(name)} {_shown(x)}, but {other.path} with "
                             f"{_shown(y)}: only models of the same options can be merged")
