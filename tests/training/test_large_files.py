@@ -15,7 +15,7 @@ from vwlite.dask import child, default, work
 from vwlite.dask.cluster import Interrupted
 from vwlite.dask.here import Here
 from vwlite.dask.work import Failed
-from vwlite.errors import VwliteError
+from vwlite.errors import VwliteError, WriteError
 from vwlite.model import read_model
 from vwlite.training.auto import reading
 from vwlite.training.shards.rows import Projected
@@ -132,6 +132,12 @@ def test_a_task_that_fails_ends_the_others(tmp_path):
     with pytest.raises(VwliteError, match="t1: no") as e:
         here.each(2, lambda i, avoid: here.put(lambda: Failed(66, "no") if i else i), lambda i: f"t{i}")
     assert e.value.exit_code == 66
+
+
+def test_a_disk_that_is_full(tmp_path):
+    here = Here(1, tmp_path / "no folder")
+    with pytest.raises(WriteError, match=r"no folder: cannot be written: .*: set TMPDIR to a folder with more space"):
+        here.each(1, lambda i, avoid: here.put(projected, i), str)
 
 
 def test_a_signal_ends_waiting(tmp_path):

@@ -6,7 +6,7 @@ is in temporary files here: numbers of all rows, of which memory may not have en
 
 import pickle
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from dataclasses import fields
 from itertools import count
 from pathlib import Path
@@ -19,7 +19,7 @@ from vwlite.dask.commands import BLOCK_SIZE, DaskTrainOptions
 from vwlite.dask.parts import listed
 from vwlite.dask.tables import with_roles
 from vwlite.dask.work import Failed, ShardJob, own_folder
-from vwlite.errors import VwliteError
+from vwlite.errors import VwliteError, WriteError
 from vwlite.input.formats import BINARY, by_name
 from vwlite.options.declaring import declared
 from vwlite.output.results import summary, values
@@ -45,9 +45,10 @@ class Here:
 
     def put(self, f: Callable[..., Any], *arguments: Any, avoid: str | None = None) -> "Future[Any]":
         """The future of a task; arguments that are futures began before it."""
-        if self._stopped:
-            raise Interrupted
-        return self._pool.submit(self._done, f, arguments)
+        try:
+            return self._pool.submit(self._done, f, arguments)
+        except RuntimeError:  # it was shut down
+            raise Interrupted from None
 
     def _done(self, f: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         found = f(*(_value(x.result() if isinstance(x, Future) else x) for x in arguments))
@@ -68,7 +69,13 @@ class Here:
                 pass
             if self._stopped:
                 raise Interrupted
-            result = future.result()
+            try:
+                result = future.result()
+            except CancelledError:
+                raise Interrupted from None
+            except OSError as e:
+                raise WriteError(f"{self._folder}: cannot be written: {e.strerror}; numbers of all rows are kept "
+                                 "there: set TMPDIR to a folder with more space") from e
             if isinstance(result, Failed):
                 message = result.message if named(i) in result.where else f"{named(i)}: {result.message}"
                 raise VwliteError(message, exit_code=result.code)
