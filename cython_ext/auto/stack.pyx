@@ -328,7 +328,7 @@ cdef class OnlineStack:
         curvature at z.
         """
         cdef double direction[COLUMNS]
-        cdef double p = initial, q = 0, trace = 0, z, dloss, curvature
+        cdef double p = initial, q = 0, trace = 0, z, dloss, curvature, factor
         cdef size_t c, d
         for c in range(COLUMNS):
             p += self.u[c] * o[c]
@@ -348,9 +348,10 @@ cdef class OnlineStack:
         curvature = importance * max(self.loss.curvature(z, label), LEAST_CURVATURE)
         for c in range(COLUMNS):
             self.u[c] -= importance * direction[c] * dloss
+        factor = curvature / (1 + curvature * q)
         for c in range(COLUMNS):
-            for d in range(COLUMNS):
-                self.B[c * COLUMNS + d] -= curvature / (1 + curvature * q) * direction[c] * direction[d]
+            for d in range(COLUMNS):    # B stays symmetric: else what differs by rounding grows by 1 / FORGETTING a step
+                self.B[c * COLUMNS + d] -= factor * (direction[c] * direction[d])
         return p
 
     def state(self):

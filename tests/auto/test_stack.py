@@ -71,6 +71,17 @@ def test_the_online_stack_is_that_of_the_reference(loss):
     assert fast.weights == pytest.approx(slow.u, rel=1e-6, abs=1e-8)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_matrix_of_the_online_stack_stays_symmetric(loss):
+    """What differed by rounding grew with each step that forgets: after 320,000 examples the stack was useless."""
+    scores, y, h = drawn(loss, 300, 1)
+    stack = OnlineStack(loss_of(loss))
+    for o, label, weight in zip(scores, y, h, strict=True):
+        stack.learn(o, label, weight)
+    B = np.reshape(stack.state()["B"], (8, 8))
+    assert (B == B.T).all()
+
+
 def test_weights_are_combined():
     columns = np.arange(22, dtype=np.float32)
     out = np.zeros(2)
