@@ -506,6 +506,15 @@ def test_no_scheduler(vwlite, shards, monkeypatch):
 
 
 @pytest.mark.long
+def test_a_slow_end_of_a_cluster_is_no_error():
+    """It came after the model was complete, of 64 shards on a busy machine."""
+    class Slow:
+        def close(self, timeout):
+            raise TimeoutError(f"timed out after {timeout} s.")
+
+    cluster_module._close(Slow())
+
+
 def test_workers_of_another_version_and_none(vwlite, cluster, shards, monkeypatch):
     at = ("dask", "train", shards, "-m", "m", *BASIC, "--scheduler", cluster.scheduler_address)
     monkeypatch.setattr(cluster_module, "__version__", "9.9")

@@ -6,7 +6,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from vwlite import __version__
@@ -21,6 +21,7 @@ ARRIVING = 60  # seconds for the first worker to come
 GONE = 20  # seconds without an answer of the scheduler, after which the run ends
 ALONE = 30  # seconds without a result, after which it checks whether there is a worker
 ATTEMPTS = 3  # to start workers on this machine, or to ask all for their version: an attempt fails if a worker dies
+CLOSING = 5  # seconds
 POLL = 0.5
 
 
@@ -74,7 +75,7 @@ class Cluster:
         except (OSError, TimeoutError, ValueError) as e:
             raise UnavailableError(f"{self.address}: no scheduler answers ({one_line(e)}): is `dask scheduler` running "
                                    "there?") from e
-        stack.callback(client.close, timeout=5)
+        stack.callback(_close, client)
         return client
 
     def _check_workers(self) -> None:
@@ -203,6 +204,12 @@ class Cluster:
         return Failed(70, f"{type(e).__name__}: {one_line(e)}")
 
 
+def _close(what: Any) -> None:
+    """Close a client or a cluster. On a busy machine, one with many results takes longer: it ends with this process."""
+    with suppress(TimeoutError):
+        what.close(timeout=CLOSING)
+
+
 @contextmanager
 def _local_cluster(library: Any, count: int) -> Iterator[Any]:
     """A cluster of processes on this machine."""
@@ -216,7 +223,7 @@ def _local_cluster(library: Any, count: int) -> Iterator[Any]:
                 cluster = _started(library, count, folder)
         finally:
             signal.signal(signal.SIGINT, before)
-        stack.callback(cluster.close, timeout=5)
+        stack.callback(_close, cluster)
         yield cluster
 
 
