@@ -17,7 +17,6 @@ from vwlite.input.parsing import Parsed
 from vwlite.model.file import Model
 from vwlite.model.kept_rows import KeptRows, RowFacts, in_memory
 from vwlite.model.learners import make_finder, restore
-from vwlite.model.nights import nights_of
 from vwlite.runs.notes import Notes
 from vwlite.runs.plan import NO_FILES
 from vwlite.runs.run import BadLines, feed
@@ -99,7 +98,7 @@ def continued(
     kept: the rows that were kept. passes: of training again. DataError if nothing can be learned."""
     n = model.counters.get("examples", 0)
     keeping = RowKeeping(None, kept, kept.facts.bound if kept else 0, kept.facts.before if kept else n)
-    keeping.nights, keeping.fit_minus_steps = [*nights_of(model.continued)], model.continued.get("fit_minus_steps", 0.0)
+    keeping.restore(model.continued)
 
     def job() -> Job:
         found = make_job()

@@ -31,7 +31,7 @@ def _in_words(facts: dict[str, Any]) -> dict[str, Any]:
     nights = facts.get("continued", {}).get("nights")
     if not nights:
         return facts
-    others = {name: value for name, value in facts["continued"].items() if name not in ("nights", "fit_minus_steps")}
+    others = {name: value for name, value in facts["continued"].items() if name in ("inputs", "numbers")}
     lines = {f"run -{n}" if n else "last run": str(Night(**night)) for n, night in enumerate(reversed(nights))}
     return facts | {"continued": others, "runs": lines}
 

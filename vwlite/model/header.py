@@ -194,6 +194,8 @@ def _check_continued(found: Any) -> None:
     pairs = type(numbers) is dict and all(_is_of(_as_tuple(x), tuple[float, float]) for x in numbers.values())
     if known and not _is_of(found.get("fit_minus_steps", 0.0), float):
         raise ValueError("the loss of its fits less that of steps is not a number")
+    if known and not _is_count(found.get("features_from", 0)):
+        raise ValueError("the rows from which its features were found are not a number of rows")
     if not known or not pairs:
         raise ValueError("what it has of the last run is not a list of digests and pairs of numbers")
     if "nights" in found:

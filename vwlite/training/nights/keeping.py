@@ -1,7 +1,7 @@
 """Which rows a run of training keeps for the next one, and of which it continues a model."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from math import isfinite
@@ -59,6 +59,7 @@ OF_RUN = ("passes", "derive", "pairs", "class_weight")
 # With which a model of which no rows are kept learns by steps, or refuses them
 OF_STEPS = ("passes", "checkpoint_every", "save_weights_only", "cache", "cache_file", "group", "validate", "derive",
             "pairs")
+MORE = 1.25  # times the rows from which features were found: then others may be found
 # Of a run inside another one, which writes the files
 NO_FILES: dict[str, Any] = dict.fromkeys(("predictions", "raw_predictions", "cache_file")) | {"cache": False}
 
@@ -91,6 +92,7 @@ class RowKeeping:
         self.missing = ""  # why the past is a summary, if it was to be said
         self.nights: list[Night] = []  # this one last
         self.fit_minus_steps = 0.0  # evidence, of `new_rows_only.py`
+        self.features_from = 0  # rows from which the features of the model were found; 0: those that it has learned
         self.again: Callable[[], None] = lambda: None  # before DATA are read again
         self._collected: Callable[[ExitStack], RowSource] | None = None
         if path is not None and bound:
@@ -110,6 +112,19 @@ class RowKeeping:
     def rows_learned(self) -> float:
         """How many rows the model has learned, as they count now."""
         return self.before + self.beyond + self.weight
+
+    def has_more_for_features(self, new: int) -> bool:
+        """Whether kept and new rows are half of all, and so many more than those from which features were found that
+        others are worth a part of what the model knows."""
+        here = self.weight + new
+        found_from = self.features_from or self.rows_learned
+        return here >= MORE * found_from and 2 * here >= self.rows_learned + new
+
+    def found_features(self, new: int | None) -> None:
+        """Remember from how many rows the features of the new model are. new: rows of this run; None: it has those of
+        the model that is continued."""
+        if self.knows_more and not self.only_continues:
+            self.features_from = self.lines + new if new is not None else self.features_from or round(self.rows_learned)
 
     @property
     def knows_more(self) -> bool:
@@ -191,7 +206,14 @@ class RowKeeping:
     def stored(self) -> dict[str, Any]:
         """What the header of the model has of its nights."""
         found: dict[str, Any] = {"nights": [night.stored() for night in self.nights]}
-        return found | ({"fit_minus_steps": self.fit_minus_steps} if self.fit_minus_steps else {})
+        others = {"fit_minus_steps": self.fit_minus_steps, "features_from": self.features_from}
+        return found | {name: value for name, value in others.items() if value}
+
+    def restore(self, continued: Mapping[str, Any]) -> None:
+        """Take over what the header of a model has of its nights."""
+        self.nights = [*nights_of(continued)]
+        self.fit_minus_steps = float(continued.get("fit_minus_steps", 0.0))
+        self.features_from = continued.get("features_from", 0)
 
     def record(self, trainer: Trainer) -> None:
         """Add the run to the nights. It has learned all examples."""
@@ -292,8 +314,7 @@ def keeping_of(
     n = model.counters.get("examples", 0)
     bound = kept.facts.bound if kept is not None and keep_rows is None else keep_rows or 0
     found = RowKeeping(output, kept, bound, n if kept is None else kept.facts.before)
-    found.nights = [*nights_of(model.continued)]
-    found.fit_minus_steps = float(model.continued.get("fit_minus_steps", 0.0))
+    found.restore(model.continued)
     is_of_auto = kept is not None or bool(model.chosen) or "nights" in model.continued
     found.is_night = is_of_auto and not (found.only_continues and as_it_comes)
     if kept is None and keep_rows is None and (model.chosen or is_other):

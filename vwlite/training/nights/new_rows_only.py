@@ -5,7 +5,9 @@ The new rows decide. Each of these learns the first half of them; another model 
 half, if there are some. They predict the second half. Of the first two, the fit is taken if E < 0, E <- .8 E + the sum
 of its losses less those by steps, as half a day may be few rows; and this model if the one trained again does not
 predict better by 3 (1 - s) standard errors, s being the share of the rows that the model has learned which are kept:
-what it knows of the others is lost then.
+what it knows of the others is lost then. If kept rows are to count less (`forgetting.py`), it need only not be better:
+few rows beside many features look as if they were of another time. Where kept and new rows are half of all at least,
+and 1.25 times those from which features were found, a model is trained again in any case, as it has better features.
 """
 
 from collections.abc import Callable, Sequence

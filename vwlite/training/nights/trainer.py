@@ -128,6 +128,9 @@ class NightTrainer(Trainer):
             return
         if way is not None:
             self.learning, self._way = way.trainer(), way
+            if self._keeping.past < 1:
+                self._remember()
+        self._keeping.found_features(None if way is not None else self.source.examples)
         self.learning.run()
         self._shift_level()
         self.settings, self.pass_number = self.learning.settings, 1
@@ -201,13 +204,23 @@ class NightTrainer(Trainer):
             keeping.evidence = replace(_restored(keeping.evidence, self._path), shift=()).stored()
         source.begin_with(keeping.kept, keeping.parts)
 
+    def _remember(self) -> None:
+        """Undo what the past counts less: with that, the new rows are not predicted better than by the model that knows
+        more than the rows that are kept."""
+        keeping = self._keeping
+        before, now = (_restored(of, self._path) for of in (keeping.if_undone, keeping.evidence))
+        keeping.confirm(is_undone=True)
+        keeping.past, keeping.evidence = 1.0, confirmed(replace(now, caution=before.caution), undone=True).stored()
+
     # --- a model that knows more than the rows that are kept ---------------------------------
 
     def _new_rows_only(self) -> Way | None:
         """How the model that is continued learns the new rows only, if it does: `new_rows_only.py`. Few rows do not
-        decide; then it does if most rows that it has learned are not kept. It cannot forget."""
+        decide; then it does if most rows that it has learned are not kept, and none are forgotten."""
         keeping, n = self._keeping, self.source.examples // 2
-        if not keeping.knows_more or keeping.past < 1:
+        if not keeping.knows_more or (keeping.past < 1 and (n < FEWEST or self.options.past is not None)):
+            return None
+        if not keeping.only_continues and keeping.has_more_for_features(self.source.examples):
             return None
         ways = ways_of(self._new, self._make_continued, keeping.rows_learned)
         if n < FEWEST:
@@ -227,7 +240,7 @@ class NightTrainer(Trainer):
         keeping.fit_minus_steps = evidence(found, keeping.fit_minus_steps)
         if not found and again is None:
             return ways[0]
-        return best_way(found, again, keeping.errors, keeping.fit_minus_steps)
+        return best_way(found, again, keeping.errors if keeping.past == 1 else 0.0, keeping.fit_minus_steps)
 
     def _trained_again(self, n: int) -> Trainer:
         """From the kept rows and the first n new ones."""
