@@ -2,15 +2,14 @@
 
     w = argmin of sum of u_i l(<w, x_i>, y_i) + 1/2 sum of L_j (w_j - c_j)^2
 
-A step is halved until the objective falls. (Nocedal, Wright. Numerical Optimization. 2006. Algorithm 7.1.) Without a
-library of linear algebra: every sum has one order.
+A step is halved until the objective falls. (Nocedal, Wright. Numerical Optimization. 2006. Algorithm 7.1.)
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from vwlite.conjugate_gradients import conjugate_gradients, inner
 from vwlite.core.base.dense import dot
 from vwlite.core.learn.losses import Hinge, Logistic, Loss, Quantile
 from vwlite.core.solve.softmax import softmax_each
@@ -23,7 +22,6 @@ LEAST_PART, ARMIJO = 1e-4, 1e-4  # of a step; of the decrease that its slope pro
 OF_INTERCEPT = 1e-3  # L
 FARTHEST = 27.0  # scores of labels and classes are clipped to it before they are judged
 FLAT = 1e-9  # the least second derivative, and the least part of a whole
-TINY = 1e-300
 
 
 def is_flat(loss: Loss) -> bool:
@@ -120,7 +118,7 @@ def minimum(
         gradient = design.gradients(u_each * slopes, first) + penalty * (w - center)
         step = conjugate_gradients(
             lambda q: design.gradients(u_each * targets.along(design.scores(q, first)), first) + penalty * q,
-            -gradient, design.squares(u_each * curvatures, first) + penalty, least,
+            -gradient, design.squares(u_each * curvatures, first) + penalty, least, PART, MOST_PRODUCTS,
         )
         ahead, slope, part = design.scores(step, first), inner(gradient, step), 1.0
         while True:
@@ -135,28 +133,3 @@ def minimum(
         if gain < least * (1 + MORE * abs(value)):
             break
     return w, p
-
-
-def conjugate_gradients(
-    times: Callable[[Any], Any], r: Any, diagonal: Any, gain: float, part: float | None = None
-) -> Any:
-    """s with times(s) = r, nearly: s times(s) / 2 - r s is the least. The diagonal of `times` is the preconditioner.
-    It ends with a step that gains less than a part, PART, of `gain` and of all that was gained."""
-    s, q, whole, part = np.zeros_like(r), r / diagonal, 0.0, PART if part is None else part
-    rz = inner(r, q)
-    for _ in range(MOST_PRODUCTS):
-        along = times(q)
-        a = rz / max(inner(q, along), TINY)
-        s, r = s + a * q, r - a * along
-        whole += a * rz / 2
-        if a * rz / 2 <= part * (whole + gain):
-            break
-        z = r / diagonal
-        before, rz = rz, inner(r, z)
-        q = z + rz / before * q
-    return s
-
-
-def inner(a: Any, b: Any) -> float:
-    a, b = np.broadcast_arrays(a, b)
-    return float(dot(a.ravel(), b.ravel()))

@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 
 from vwlite.algorithms.settings import Settings
+from vwlite.conjugate_gradients import TINY
 from vwlite.core.base.dense import dot
 from vwlite.core.learn.losses import Logistic, Loss, Poisson
 from vwlite.core.solve.products import Products
 from vwlite.core.solve.rows import Rows
 from vwlite.model.learners import make_expander, make_loss
-from vwlite.training.newton import TINY, Classes, Numbers, Targets
+from vwlite.training.newton import Classes, Numbers, Targets
 
 
 class Design:

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.conjugate_gradients import TINY
 from vwlite.core.base.arrays import total
 from vwlite.core.base.dense import dot
-from vwlite.training.newton import TINY
 from vwlite.training.nights.new_rows import NewRows
 from vwlite.training.nights.summary import SummaryTrainer, is_curved
 from vwlite.training.trainer import Job, Listener, Trainer

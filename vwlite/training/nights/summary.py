@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.algorithms.settings import Settings
+from vwlite.conjugate_gradients import TINY
 from vwlite.core.base.dense import dot
 from vwlite.core.learn.losses import Squared
 from vwlite.core.solve.rows import Rows
@@ -38,7 +39,7 @@ from vwlite.model.slots import array_of
 from vwlite.model.snapshot import snapshot
 from vwlite.records import record
 from vwlite.training.auto.reading import learnable
-from vwlite.training.newton import FLAT, OF_INTERCEPT, TINY, is_flat, minimum
+from vwlite.training.newton import FLAT, OF_INTERCEPT, is_flat, minimum
 from vwlite.training.nights.design import Design, aligned, targets_of, variance_of
 from vwlite.training.trainer import Examples, Job, Listener, PassTrainer, Trainer
 

@@ -27,8 +27,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from vwlite.conjugate_gradients import TINY, conjugate_gradients, inner
 from vwlite.records import record
-from vwlite.training.newton import TINY, conjugate_gradients, inner
 from vwlite.training.shards.rows import Point, ShardRows
 from vwlite.training.shards.strengths import SPARSE, Penalties, Strength, fitted
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.algorithms.settings import Settings
+from vwlite.conjugate_gradients import inner
 from vwlite.core.auto.robust import smoothed
 from vwlite.core.base.dense import dot
 from vwlite.core.learn.losses import Quantile
@@ -19,7 +20,7 @@ from vwlite.core.solve.products import Products
 from vwlite.core.solve.rows import Rows
 from vwlite.model.learners import make_loss
 from vwlite.records import record
-from vwlite.training.newton import Classes, Numbers, Targets, inner
+from vwlite.training.newton import Classes, Numbers, Targets
 
 LEAST_OF_SMOOTHED = 1e-3  # the least second derivative of losses that are smoothed
 
