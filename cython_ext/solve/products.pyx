@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint32_t
 
-from vwlite.core.solve.rows cimport Rows
+from vwlite.core.solve.rows cimport Rows, Sparse
 
 cdef extern from *:
     """
@@ -50,16 +50,39 @@ cdef extern from *:
 cdef class Products:
     """rows: finished. x_i is row i, j a column, k a class. first: the rows from this one on."""
 
-    cdef Rows rows
+    cdef Sparse a               # that of the owner
+    cdef size_t columns
+    cdef object owner
 
     def __init__(self, Rows rows not None):
         if not rows.finished:
             raise ValueError("rows are not finished")
-        self.rows = rows
+        self.a, self.columns, self.owner = rows.a, rows.columns, rows
+
+    @staticmethod
+    def of(const size_t[::1] begin not None, const uint32_t[::1] index not None, const float[::1] value not None,
+           size_t columns):
+        """Of the entries of at least one row as in `Rows.entries`. ValueError for impossible ones."""
+        cdef Products self = Products.__new__(Products)
+        cdef Py_ssize_t i
+        if begin.shape[0] < 2 or index.shape[0] != value.shape[0] or begin[0] != 0:
+            raise ValueError("the arrays of the rows do not match")
+        for i in range(begin.shape[0] - 1):
+            if begin[i] > begin[i + 1]:
+                raise ValueError("the rows do not ascend")
+        if begin[begin.shape[0] - 1] != <size_t>index.shape[0]:
+            raise ValueError("the arrays of the rows do not match")
+        for i in range(index.shape[0]):
+            if index[i] >= columns:
+                raise ValueError("a column is beyond the last one")
+        self.owner, self.columns = (begin, index, value), columns
+        self.a.size, self.a.begin = begin.shape[0] - 1, <size_t*>&begin[0]
+        if index.shape[0]:
+            self.a.index, self.a.value = <uint32_t*>&index[0], <float*>&value[0]
+        return self
 
     cdef check(self, size_t first, size_t rows, size_t columns, bint same_classes):
-        if (first > self.rows.a.size or rows != self.rows.a.size - first or columns != self.rows.columns
-                or not same_classes):
+        if first > self.a.size or rows != self.a.size - first or columns != self.columns or not same_classes:
             raise ValueError("arrays that do not fit the rows")
 
     def scores(self, const double[:, ::1] weights not None, double[:, ::1] out not None, size_t first=0):
@@ -70,13 +93,13 @@ cdef class Products:
             out[:] = 0
             return
         with nogil:
-            for i in range(first, self.rows.a.size):
-                begin = self.rows.a.begin[i]
-                n = self.rows.a.begin[i + 1] - begin
+            for i in range(first, self.a.size):
+                begin = self.a.begin[i]
+                n = self.a.begin[i + 1] - begin
                 if classes == 1:
-                    out[i - first, 0] = gathered(self.rows.a.index + begin, self.rows.a.value + begin, n, &weights[0, 0])
+                    out[i - first, 0] = gathered(self.a.index + begin, self.a.value + begin, n, &weights[0, 0])
                 else:
-                    gathered_each(self.rows.a.index + begin, self.rows.a.value + begin, n, &weights[0, 0], classes,
+                    gathered_each(self.a.index + begin, self.a.value + begin, n, &weights[0, 0], classes,
                                   &out[i - first, 0])
 
     def gradients(self, const double[:, ::1] slopes not None, double[:, ::1] out not None, size_t first=0,
@@ -88,12 +111,12 @@ cdef class Products:
         if out.size == 0:
             return
         with nogil:
-            for i in range(first, self.rows.a.size):
-                begin = self.rows.a.begin[i]
-                n = self.rows.a.begin[i + 1] - begin
+            for i in range(first, self.a.size):
+                begin = self.a.begin[i]
+                n = self.a.begin[i + 1] - begin
                 for k in range(classes):
                     if slopes[i - first, k] != 0:
-                        scatter(self.rows.a.index + begin, self.rows.a.value + begin, n, &slopes[i - first, 0], classes,
+                        scatter(self.a.index + begin, self.a.value + begin, n, &slopes[i - first, 0], classes,
                                 &out[0, 0], squares)
                         break
 
@@ -101,10 +124,10 @@ cdef class Products:
         """Of the values of each column that are not 0: the least, the most, and how many they are."""
         cdef size_t e, j
         cdef double x
-        self.check(0, self.rows.a.size, entries.shape[0], least.shape[0] == most.shape[0] == entries.shape[0])
+        self.check(0, self.a.size, entries.shape[0], least.shape[0] == most.shape[0] == entries.shape[0])
         entries[:] = 0
-        for e in range(self.rows.nonzeros):
-            j, x = self.rows.a.index[e], self.rows.a.value[e]
+        for e in range(self.a.begin[self.a.size]):
+            j, x = self.a.index[e], self.a.value[e]
             if x == 0:
                 continue
             if entries[j] == 0:

@@ -258,6 +258,20 @@ def test_the_optimum_is_that_of_one_machine(vwlite, cluster, shards, strength):
     assert [row["objective"] for row in report["rounds"]] == [row["objective"] for row in solved["rounds"]]
 
 
+def test_the_optimum_of_a_smooth_problem_is_that_of_one_machine(vwlite, cluster, shards):
+    """The sample of the shards is drawn by the workers, and kept for --resume."""
+    problem = ("--loss", "logistic", "--l2", "1e-3", "--tolerance", "1e-6", "--quiet")
+    vwlite("solve", "--shards", 2, "a0.vw", "a3.vw.gz", *problem, "-m", "here", "--report", "solved")
+    arguments = ("dask", "train", "a[03].*", "--scheduler", cluster.scheduler_address, "--exact", *problem, "-m", "m")
+    vwlite(*arguments, "--rounds", 2)
+    vwlite(*arguments, "--resume", "--report", "r")
+    assert digest("m") == digest("here")
+    report, solved = (json.loads(Path(name).read_text()) for name in ("r", "solved"))
+    assert solved["options"]["solver"] == read_model("m").solved["solver"] == "l-bfgs"
+    assert [row["objective"] for row in report["rounds"]] == [row["objective"] for row in solved["rounds"]]
+    assert len(solved["rounds"]) > 2
+
+
 def rounds_done(model):
     """Those of the state beside a model."""
     with suppress(FileNotFoundError):

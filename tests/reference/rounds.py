@@ -3,6 +3,8 @@
 The last coordinate is the constant: no penalty, no projection, and a scale of its own, 1 over its curvature.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 Array = np.ndarray
@@ -62,10 +64,16 @@ class Descent:
 
 class OWLQN(Descent):
     """Andrew, Gao. Scalable Training of L1-Regularized Log-Linear Models. ICML 2007, Algorithm 1; the inverse
-    Hessian is that of the coordinates which are neither 0 nor held there."""
+    Hessian is that of the coordinates which are neither 0 nor held there. Without l1: Liu, Nocedal. On the Limited
+    Memory BFGS Method for Large Scale Optimization. 1989. hessian: a function of x and the constant's curvature, whose
+    inverse is the first inverse Hessian."""
 
-    def __init__(self, x: Array, l1: float, l2: float = 0.0, pairs: int = 10) -> None:
+    def __init__(
+        self, x: Array, l1: float, l2: float = 0.0, pairs: int = 10,
+        hessian: Callable[[Array, float], Array] | None = None,
+    ) -> None:
         super().__init__(x, l2)
+        self.hessian = hessian
         self.l1 = l1 * self.mask
         self.pairs = pairs
         self.history: list[tuple[Array, Array]] = []
@@ -86,7 +94,8 @@ class OWLQN(Descent):
 
     def aim(self) -> Array:
         """-H times the pseudo-gradient, H the matrix of BFGS; components that go up its slope are 0."""
-        free = (self.x != 0) | (self.slopes != 0) | (self.mask == 0)
+        smooth = not self.l1.any()
+        free = (self.x != 0) | (self.slopes != 0) | (self.mask == 0) | smooth
         pairs = [(s * free, y * free) for s, y in self.history]
         pairs = [(s, y) for s, y in pairs if s @ y > 1e-10 * (y @ y)]
         if pairs:
@@ -97,12 +106,14 @@ class OWLQN(Descent):
             size = float(np.linalg.norm(self.mask * self.slopes))
             self.rate = 1 / size if size > 0 else 1.0
         inverse = np.diag(np.where(self.mask > 0, self.rate, 1 / self.curvature))
+        if self.hessian is not None:
+            inverse = np.linalg.inv(self.hessian(self.x, self.curvature))
         for s, y in pairs:
             rho = 1 / (s @ y)
             left = np.eye(len(s)) - rho * np.outer(s, y)
             inverse = left @ inverse @ left.T + rho * np.outer(s, s)
         found = np.where(free, -inverse @ self.slopes, 0.0)
-        found = np.where((self.mask > 0) & (found * self.slopes >= 0), 0.0, found)
+        found = np.where((self.mask > 0) & (found * self.slopes >= 0) & (not smooth), 0.0, found)
         if self.history and not self.slopes @ found < 0:
             self.history, self.rate = [], 0.0
             return self.aim()

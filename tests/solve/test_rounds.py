@@ -135,6 +135,27 @@ def test_rounds_go_as_the_reference(loss, constant, name):
     assert descent.rounds == descent.steps + refused
 
 
+@each_loss
+def test_rounds_with_a_given_first_hessian_go_as_the_reference(loss):
+    sums = Sums(loss, shards_of(draw(41, loss)), True)
+    start = np.zeros(len(sums.keys) + 1)
+    root = np.random.default_rng(4).normal(0, 0.3, (len(start), len(start)))
+
+    def hessian(x, curvature):
+        """Any that is positive, and depends on what it is given."""
+        return root @ root.T + np.diag(0.2 + np.append(x[:-1] ** 2, curvature))
+
+    def solve(x, q, curvature):
+        return np.linalg.solve(hessian(np.asarray(x), curvature), np.asarray(q))
+
+    descent, eager = OWLQN(start, l2=0.1, solve=solve), references.OWLQN(start, 0.0, 0.1, hessian=hessian)
+    for _ in range(12):
+        np.testing.assert_allclose(descent.arrays["trial"], eager.trial, rtol=1e-6, atol=1e-9)
+        loss_at, gradient, curvature, _ = sums.at(eager.trial)
+        assert descent.tell(loss_at, gradient.copy(), curvature) == eager.tell(loss_at, gradient, curvature)
+    assert descent.steps > 5
+
+
 @pytest.mark.parametrize("name", ["l1", "l2", "elastic"])
 @with_and_without_constant
 @each_loss

@@ -25,7 +25,7 @@ from vwlite.runs.source import DataNames
 from vwlite.solving.commands import SolveOptions
 from vwlite.solving.problem import Examples
 from vwlite.solving.rounds.driver import NO_STATE, Rounds, RoundState
-from vwlite.solving.rounds.shards import ShardSums, facts_of, shard_of
+from vwlite.solving.rounds.shards import ShardSums, facts_of, first_of, shard_of
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "data/sources.train.vw"
@@ -74,7 +74,7 @@ def test_shards_have_the_optimum_of_the_whole(vwlite, at, loss, name, constant):
     assert (solved["objective"], solved["passes"]) == (found["objective"], found["rounds"])
 
 
-@pytest.mark.parametrize("name", ["elastic", "radius"])
+@pytest.mark.parametrize("name", ["elastic", "radius", "l2"])
 def test_processes_and_the_order_of_shards_make_no_difference(vwlite, at, name):
     shards, found = split("logistic"), set()
     for order, processes in ((shards, 1), (shards[::-1], 2), (shards, 3), (shards, 7)):
@@ -192,15 +192,17 @@ def parts_at(run, shards, stack):
         keys, (weights, constant) = examples.rows.keys, run.weights(best=False)
         at = aligned(keys, run.state.keys, weights)
         sums = shard_of(examples, run.settings).sums(at, constant)
-        found.append(ShardSums(facts_of(examples)["shard"], facts_of(examples)["counters"], keys, *sums, path))
+        first = first_of(examples, run.settings, len(shards))
+        facts = facts_of(examples)
+        found.append(ShardSums(facts["shard"], facts["counters"], keys, *sums, path, sample=first["sample"]))
     return found
 
 
-@pytest.fixture
-def a_run(at):
+@pytest.fixture(params=[{"l1": 0.02}, {"l2": 0.02}], ids=["l1", "l2"])
+def a_run(at, request):
     """A run after some rounds, and its shards."""
     shards = split("logistic", 2)
-    run = Rounds.create(Settings(loss="logistic", l1=0.02), None, 1e-9)
+    run = Rounds.create(Settings(loss="logistic", **request.param), None, 1e-9)
     with ExitStack() as stack:
         for _ in range(3):
             run.take(parts_at(run, shards, stack))
@@ -257,6 +259,8 @@ WRONG = [
     ("solve shard0 empty --shards 2 --l1 0.1", 65, "no example with a label"),
     ("solve shard0 shard0 --shards 2 --l1 0.1", 65, "have the same examples"),
     ("solve ones more --shards 2 --l1 0.1", 65, "on one side"),
+    ("solve ones more --shards 2 --l2 0.1 --loss logistic", 65, "on one side"),
+    ("solve ones huge --shards 2 --l2 0.1 --loss logistic", 65, "the features are not finite; scale the features"),
 ]
 
 
@@ -267,6 +271,7 @@ def test_what_cannot_be(vwlite, at, command, code, words):
     Path("bad").write_text("1 |a b:c\n")
     Path("ones").write_text("1 |a b\n")
     Path("more").write_text("1 |a c\n")
+    Path("huge").write_text("-1 1e280 |a z:1e38\n")
     files = {path: path.read_bytes() for path in Path(".").iterdir()}
     said = vwlite(*command.split(), code=code)
     assert words in said.err, said

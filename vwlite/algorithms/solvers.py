@@ -183,6 +183,15 @@ ROUNDS = {
             "Andrew, Gao 2007",
         ),
         SolverRow(
+            "l-bfgs",
+            "rounds:OWLQN",
+            "L-BFGS, whose first inverse Hessian is that of a sample of the rows",
+            "w <- w - t H g, H of the last 10 steps, at first (X' diag(l'') X + D + l2)^-1 of a sample X",
+            ("l2",),
+            "Liu, Nocedal 1989",
+            needs=("l2",),
+        ),
+        SolverRow(
             "spg",
             "rounds:SPG",
             "projected gradient, whose step is by the last change of the gradient",

@@ -9,7 +9,6 @@ predictions are files in the folder. What one task needs and others do not is im
 import json
 import pickle
 import sys
-from array import array
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -88,7 +87,7 @@ def sums(task: Task) -> "ShardSums":
     from vwlite.runs.plan import planned
     from vwlite.runs.source import DataNames
     from vwlite.solving.problem import Examples
-    from vwlite.solving.rounds.shards import ShardSums, facts_of, shard_of
+    from vwlite.solving.rounds.shards import ShardSums, facts_of, first_of, shard_of
 
     model = read_model(START)
     if model.program != (here := f"vwlite {__version__}"):
@@ -99,8 +98,11 @@ def sums(task: Task) -> "ShardSums":
         examples.read()
         weights, intercept = examples.start(model, 0)
         sums, slopes, second = shard_of(examples, model.settings).sums(weights, intercept)
-        keys = None if model.solved["passes"] else array("I", examples.rows.keys)  # from the second round on, known
-        return ShardSums(keys=keys, sums=sums, slopes=slopes, second=second, **facts_of(examples))
+        first: dict[str, Any] = {"keys": None}  # from the second round on, it is known
+        if not model.solved["passes"]:
+            with open(ASKED, "rb") as file:
+                first = first_of(examples, model.settings, pickle.load(file))
+        return ShardSums(sums=sums, slopes=slopes, second=second, **first, **facts_of(examples))
 
 
 def draw(task: Task) -> Any:

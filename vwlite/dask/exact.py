@@ -71,7 +71,7 @@ class ExactRounds(DaskRounds):
         sent = put(same, to_bytes(run.model(best=False), "the model of a round"))
 
         def make(i: int, avoid: str | None) -> Any:
-            return put(sums, parts[i], sent, self.job, avoid=avoid)
+            return put(sums, parts[i], sent, self.job, len(parts), avoid=avoid)
 
         return self.cluster.each(len(parts), make, lambda i: parts[i].name)
 

@@ -61,10 +61,11 @@ def same(x: Any) -> Any:
     return x
 
 
-def sums(part: FilePart, model: bytes, job: ShardJob) -> ShardSums | Failed:
-    """The sums over a shard at the weights of a round, those of the model."""
+def sums(part: FilePart, model: bytes, job: ShardJob, shards: int) -> ShardSums | Failed:
+    """The sums over one of so many shards at the weights of a round, those of the model."""
     with _task() as task:
         task.written(START, model)
+        task.written(ASKED, pickle.dumps(shards))
         found: ShardSums = task.run(part, job, child.sums)
         found.name = part.name
         return found

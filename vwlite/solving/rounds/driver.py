@@ -28,11 +28,13 @@ from vwlite.model.slots import array_of
 from vwlite.output.results import Result
 from vwlite.runs.run import say
 from vwlite.solving.problem import CERTAIN, Bounds, solved_model
-from vwlite.solving.rounds.shards import ShardSums
+from vwlite.solving.rounds.sample import KINDS, Sample, united
+from vwlite.solving.rounds.shards import ShardSums, solver_of
 from vwlite.solving.rounds.sums import FeaturesOfShards, sum_of_arrays
 
 ALL_SHOWN = 100  # each of the first rounds has a row; of later rounds fewer and fewer have one
 NO_STATE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # errors of `RoundState.unpacked`
+KINDS_OF_ARRAYS = {"keys": "I", "places": "I", **{f"sample {name}": kind for name, kind in KINDS.items()}}
 HEADER = " round             loss        objective           gap     gap %      step  nonzeros"
 
 
@@ -69,11 +71,14 @@ class RoundState:
     numbers: dict[str, Any] = field(default_factory=dict)  # of the method; {}: it has not started
     keys: Any = None
     places: Any = None  # of the keys of each shard among all keys
+    sample: dict[str, Any] = field(default_factory=dict)  # arrays of a `Sample`, if the method needs it
     arrays: dict[str, Any] = field(default_factory=dict)
 
     def packed(self) -> bytes:
         """A line of JSON, and the arrays."""
-        facts, arrays = dict(vars(self)), {"keys": self.keys, "places": self.places, **self.arrays}
+        facts = dict(vars(self))
+        of_sample = {f"sample {name}": numbers for name, numbers in facts.pop("sample").items()}
+        arrays = {"keys": self.keys, "places": self.places, **of_sample, **self.arrays}
         facts["arrays"] = {name: len(numbers) for name, numbers in arrays.items()}
         del facts["keys"], facts["places"]
         return json.dumps(facts).encode() + b"\n" + b"".join(memoryview(a).cast("B") for a in arrays.values())
@@ -84,11 +89,15 @@ class RoundState:
         at = data.index(b"\n") + 1
         facts, arrays = json.loads(data[:at]), {}
         for name, count in facts.pop("arrays").items():
-            kind, size = ("I", 4) if name in ("keys", "places") else ("d", 8)
+            kind = KINDS_OF_ARRAYS.get(name, "d")
+            size = array(kind).itemsize
             arrays[name] = array_of(data[at : at + size * count], kind)
             at += size * count
-        found = cls(keys=arrays.pop("keys"), places=arrays.pop("places"), arrays=arrays, **facts)
+        sample = {name: arrays.pop(f"sample {name}") for name in KINDS if f"sample {name}" in arrays}
+        found = cls(keys=arrays.pop("keys"), places=arrays.pop("places"), sample=sample, arrays=arrays, **facts)
         sizes = sum(features for _, _, features in found.shards)
+        if (found.solver == "l-bfgs") != bool(sample) or len(sample.get("lacking", found.keys)) != len(found.keys):
+            raise ValueError("its sample does not match")
         if at != len(data) or not found.numbers or not is_ascending(found.keys) or sizes != len(found.places):
             raise ValueError("its arrays do not match")
         return found
@@ -103,6 +112,7 @@ class Rounds:
         self.settings = Settings.restored(state.options)
         self.constant_key: int | None = make_expander(self.settings).constant_key
         self.descent: OWLQN | SPG | None = None
+        self._sample = Sample(state.sample, self.settings) if state.sample else None
         if state.numbers:
             self.descent = self._descent(memoryview(state.arrays["x"]))
             self.descent.load(state.numbers, state.arrays)
@@ -110,8 +120,7 @@ class Rounds:
     @classmethod
     def create(cls, settings: Settings, start: Model | None, tolerance: float) -> "Rounds":
         """start: whose weights are the first; without, they are zero."""
-        solver = "owl-qn" if settings.radius is None else "spg"
-        state = RoundState(settings.stored(), solver)
+        state = RoundState(settings.stored(), solver_of(settings))
         state.keys, state.places = array("I"), array("I")
         x = array("d", [0.0])
         if start is not None:
@@ -128,7 +137,9 @@ class Rounds:
 
     def _descent(self, x: Any) -> "OWLQN | SPG":
         s = self.settings
-        return OWLQN(x, l1=s.l1, l2=s.l2) if s.radius is None else SPG(x, radius=s.radius, l2=s.l2)
+        if s.radius is not None:
+            return SPG(x, radius=s.radius, l2=s.l2)
+        return OWLQN(x, l1=s.l1, l2=s.l2, solve=self._sample.solve if self._sample is not None else None)
 
     # --- rounds ------------------------------------------------------------------------------
 
@@ -211,6 +222,12 @@ class Rounds:
         found = FeaturesOfShards.of([part.keys for part in parts])
         x = aligned(found.keys, state.keys, initial[:-1])
         x.append(initial[-1])
+        if state.solver == "l-bfgs":
+            state.sample = united([part.sample for part in parts if part.sample is not None], found)
+            try:
+                self._sample = Sample(state.sample, self.settings)
+            except ValueError:
+                raise DataError("sums of squares of the features are not finite; scale the features") from None
         self.descent = self._descent(x)
         state.keys, state.places = found.keys, np.concatenate(found.places)
         state.shards = [[part.shard, part.counters["examples"], len(part.keys)] for part in parts]

@@ -8,7 +8,6 @@ import os
 import pickle
 import signal
 import socket
-from array import array
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
@@ -22,7 +21,7 @@ from vwlite.output.atomic import abandon_all
 from vwlite.output.signals import STOPPING
 from vwlite.solving.problem import Examples
 from vwlite.solving.rounds.driver import Rounds
-from vwlite.solving.rounds.shards import ShardSums, facts_of, shard_of
+from vwlite.solving.rounds.shards import ShardSums, facts_of, first_of, shard_of
 
 Read = Callable[[ExitStack, str], Examples]
 
@@ -60,7 +59,7 @@ class Processes:
         self._busy = False  # waits for answers
         self._ours: list[Line] = []
         self._pids: list[int] = []
-        self._keys: list[Any] = [None] * len(paths)
+        self._first: list[dict[str, Any]] = [{}] * len(paths)  # what the first round needs
         self._known: list[dict[str, Any]] = [{}] * len(paths)  # what of a shard is the same in each round
         self._mine = [list(range(i, len(paths), count)) for i in range(min(count, len(paths)))]
         for mine in self._mine:
@@ -69,7 +68,7 @@ class Processes:
             if pid == 0:
                 for line in (*self._ours, ours):
                     line.close()
-                _work(theirs, [paths[i] for i in mine], read, settings)
+                _work(theirs, [paths[i] for i in mine], read, settings, len(paths))
             theirs.close()
             self._ours.append(ours)
             self._pids.append(pid)
@@ -111,18 +110,18 @@ class Processes:
 
     def read(self) -> None:
         """Wait until all shards are in memory, or `stop` was called. Raises the error of the first such file."""
-        for i, (keys, known) in self._answers():
-            self._keys[i], self._known[i] = keys, known
+        for i, (first, known) in self._answers():
+            self._first[i], self._known[i] = first, known
 
     def ask(self, run: Rounds) -> list[ShardSums]:
         """The sums over each shard at the weights of the run; [] after `stop`."""
         keys, (weights, intercept) = run.state.keys, run.weights(best=False)
         for line, mine in zip(self._ours, self._mine, strict=True):
-            parts = [aligned(self._keys[i], keys, weights) for i in mine]
+            parts = [aligned(self._first[i]["keys"], keys, weights) for i in mine]
             with suppress(OSError):  # a process that has ended is found when its answer is read
                 line.send((parts, intercept))
         return [
-            ShardSums(keys=self._keys[i], sums=sums, slopes=slopes, second=second, name=self.paths[i], **self._known[i])
+            ShardSums(sums=sums, slopes=slopes, second=second, name=self.paths[i], **self._first[i], **self._known[i])
             for i, (sums, slopes, second) in sorted(self._answers())
         ]
 
@@ -164,12 +163,12 @@ def _end(number: int, frame: FrameType | None) -> None:
     os._exit(128 + number)
 
 
-def _work(line: Line, paths: Sequence[str], read: Read, settings: Settings) -> None:
-    """The work of one process, which holds the files; it does not return."""
+def _work(line: Line, paths: Sequence[str], read: Read, settings: Settings, shards: int) -> None:
+    """The work of one process, which holds the files, of so many shards in all; it does not return."""
     code = 70
     try:
         with ExitStack() as stack:
-            _serve(line, paths, partial(read, stack), settings)
+            _serve(line, paths, partial(read, stack), settings, shards)
         code = 0
     except (EOFError, BrokenPipeError, ConnectionResetError):
         code = 0
@@ -177,20 +176,22 @@ def _work(line: Line, paths: Sequence[str], read: Read, settings: Settings) -> N
         os._exit(code)
 
 
-def _serve(line: Line, paths: Sequence[str], read: Callable[[str], Examples], settings: Settings) -> None:
+def _serve(
+    line: Line, paths: Sequence[str], read: Callable[[str], Examples], settings: Settings, shards: int
+) -> None:
     at = 0
     try:
-        shards, answers = [], []
+        own, answers = [], []
         for path in paths:
             examples = read(path)
             examples.read()
-            shards.append(shard_of(examples, settings))
-            answers.append((array("I", examples.rows.keys), facts_of(examples)))
+            own.append(shard_of(examples, settings))
+            answers.append((first_of(examples, settings, shards), facts_of(examples)))
             at += 1
         line.send(answers)
         while True:
             parts, intercept = line.receive()
-            line.send([shard.sums(w, intercept) for w, shard in zip(parts, shards, strict=True)])
+            line.send([shard.sums(w, intercept) for w, shard in zip(parts, own, strict=True)])
     except (EOFError, BrokenPipeError, ConnectionResetError):
         raise
     except Exception as e:  # the parent makes a message and an exit code from it

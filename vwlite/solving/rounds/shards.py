@@ -1,5 +1,6 @@
 """One shard: its examples in memory, and the sums over them at any weights."""
 
+from array import array
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,7 @@ from vwlite.core.solve.shard import Shard
 from vwlite.errors import DataError, UsageError
 from vwlite.options.spec import option_name
 from vwlite.solving.problem import Examples
+from vwlite.solving.rounds.sample import ShardSample, sample_of
 
 NOT_IN_ROUNDS = ("softmax", "oaa", "nonnegative", "box", "feature_weights", "nonzeros")  # settings
 
@@ -25,6 +27,7 @@ class ShardSums:
     second: Any = None  # of each key, where the loss and the constant need it for the lower bound
     name: str = ""  # its name in messages
     columns: dict[str, Any] = field(default_factory=dict)  # of tables
+    sample: ShardSample | None = None  # with the keys, if the solver needs it
 
 
 def check_problem(settings: Settings, what: str) -> None:
@@ -47,6 +50,20 @@ def shard_of(examples: Examples, settings: Settings) -> Shard:
         raise DataError(str(e)) from None
 
 
+def solver_of(settings: Settings) -> str:
+    """The row of ROUNDS."""
+    if settings.radius is not None:
+        return "spg"
+    return "l-bfgs" if settings.l2 and not settings.l1 else "owl-qn"
+
+
+def first_of(examples: Examples, settings: Settings, shards: int) -> dict[str, Any]:
+    """The fields of a `ShardSums` that the first round needs, of one of so many shards."""
+    rows = examples.rows
+    sample = sample_of(rows, shards) if solver_of(settings) == "l-bfgs" else None
+    return {"keys": array("I", rows.keys), "sample": sample}
+
+
 def facts_of(examples: Examples) -> dict[str, Any]:
-    """The fields of a `ShardSums` that are the same in each round, without the keys."""
+    """The fields of a `ShardSums` that are the same in each round."""
     return {"shard": examples.digest, "counters": examples.counters, "columns": examples.columns}
