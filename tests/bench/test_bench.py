@@ -121,11 +121,15 @@ def test_the_growth_of_time_is_that_of_the_least_times() -> None:
 def test_the_benchmark_of_rounds_writes_its_table(tmp_path: Path) -> None:
     lines = libsvm_lines(1)
     write_gz(tmp_path / "a9a.train.libsvm.gz", lines)
-    done = filled(tmp_path, "rounds", "--data", tmp_path, "--sets", "a9a")
-    (problem,) = cells_of(done.stdout)[2:]
+    some = ("--sets", "a9a", "--strengths", "1e-4", "1e-3", "--rounds", "60")
+    done = filled(tmp_path, "rounds", "--data", tmp_path, *some)
+    problems = cells_of(done.stdout)[2:]
     features = sum(len({i for line in lines[k::8] for i in line.split()[1:]}) for k in range(8))
-    assert float(problem[8]) == pytest.approx((4 + 16 * int(problem[4])) * features / 1e6, abs=0.05)
-    assert len(problem) == 9 and all(0 < int(cell) <= 150 for cell in problem[3:6])
+    sample = 28 * len(lines) + 8 * (sum(len(line.split()) - 1 for line in lines) + features)
+    assert [problem[1].split()[0] for problem in problems] == ["`--l1", "`--l2"]
+    for problem, first in zip(problems, (0, sample), strict=True):
+        assert float(problem[9]) == pytest.approx(((4 + 16 * int(problem[4])) * features + first) / 1e6, abs=0.05)
+        assert len(problem) == 10 and all(0 < int(cell) <= 60 for cell in problem[3:6])
 
 
 @pytest.mark.parametrize("some", [["round", "time"], pytest.param([], marks=pytest.mark.long)], ids=["some", "all"])
