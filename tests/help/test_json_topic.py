@@ -113,6 +113,8 @@ def written(tmp_path_factory):
     vwlite("train --continue n.model t.csv --label yes")
     report("train --report", "train --continue n.model u.csv")
     vwlite("train --continue n.model u.csv --again --keep-rows 0")
+    for _ in range(2):
+        vwlite("train --continue few.model t.csv --label yes --keep-rows 1K --again")
     report("train --report", "train t.csv --label yes --validate u.csv -m x.model")
     report("train --report", "train odd.csv --label yes --on-error skip -m x.model")
     report("train --report", "train t.csv --label size --algorithm adagrad-rda --nonzeros 3 --passes 9 -m x.model")
@@ -146,7 +148,7 @@ def written(tmp_path_factory):
         ("diff --json", "diff c.model c.model"), ("drift --json", "drift -m b.model t.csv u.csv"),
         ("describe --json", "describe t.csv --label yes"), ("describe --json", "describe t.csv --label size"),
         ("calibrate --json", "calibrate -m b.model t.csv -o y.model"),
-        ("info --json", "info y.model"), ("info --json", "info n.model"),
+        ("info --json", "info y.model"), ("info --json", "info n.model"), ("info --json", "info few.model"),
     ):
         found[name].append(json.loads(vwlite(f"{line} --json")))
     report("calibrate --report", "calibrate -m c.model t.csv -o y.model")

@@ -15,10 +15,11 @@ from nights import DAYS, KINDS, a_night, rows_of, unsettled
 
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.model import read_model
-from vwlite.model.kept_rows import RowsFile, found_for
+from vwlite.model.kept_rows import KeptRows, Part, RowFacts, RowsFile, found_for
 from vwlite.model.nights import nights_of
 from vwlite.training.nights import new_rows_only, summary, trainer
-from vwlite.training.nights.forgetting import Evidence
+from vwlite.training.nights.forgetting import Evidence, PastChoice
+from vwlite.training.nights.keeping import RowKeeping
 
 
 @pytest.mark.third
@@ -150,6 +151,37 @@ def test_a_model_that_knows_more_than_the_kept_rows_learns_the_new_rows_only(vwl
         assert (weights[0] == weights[1]) == (not again)
         kept, _ = found_for(new, read_model(new).digest)
         assert kept.facts.lines == 20 * 1024 // (33 + 9 + 8 * 8) and kept.facts.beyond > 1000
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_a_model_knows_of_other_rows_is_forgotten_only_if_that_is_better(vwlite, folder, monkeypatch, turned):
+    """Kept rows seem to be of another time; those that are not kept are, or are not."""
+    Path("first.vw").write_text("".join(texts(1, 1500, turned)) + "".join(texts(2, 150)))
+    Path("next.vw").write_text("".join(texts(3, 200)))
+    vwlite("train", "first.vw", "-m", "m", "--keep-rows", "20K", "--quiet")
+    monkeypatch.setattr(trainer, "choose_past", lambda examples, evidence: PastChoice(
+        0.4, 9.0, 1.0, replace(evidence, rows=examples.rows, caution=1.0)))
+    said = vwlite("train", "next.vw", "-i", "m", "-m", "n", "--keep-rows", "60K", "--report", "r.json").err
+    assert ("kept rows count 0.4 times as much" in said) == turned != ("learned only the 200 new rows" in said)
+    facts = found_for("n", read_model("n").digest)[0].facts
+    assert {part.counts for part in facts.parts} == ({0.4, 1.0} if turned else {1.0})
+    assert facts.evidence["caution"] == (1.0 if turned else 6.0)
+    assert json.loads(Path("r.json").read_text())["results"]["past"] == (0.4 if turned else 1.0)
+
+
+def test_features_are_found_anew_where_rows_are_enough():
+    """Half of all rows, and 1.25 times those from which features were found."""
+    for lines, beyond, found_from, new, expected in (
+        (900, 0, 0, 300, True), (900, 0, 0, 200, False), (1500, 500, 1500, 500, True), (1500, 500, 1700, 500, False),
+        (1500, 2600, 1000, 500, False), (1500, 1900, 1000, 500, True),
+    ):
+        kept = KeptRows.__new__(KeptRows)
+        kept.facts = RowFacts((Part(lines, 1.0, 1.0),), beyond=beyond, dropped=beyond)
+        keeping = RowKeeping(None, kept, 0)
+        keeping.features_from = found_from
+        assert keeping.has_more_for_features(new) == expected, (lines, beyond)
+        keeping.found_features(new)
+        assert keeping.stored() == {"nights": []} | ({"features_from": lines + new} if beyond else {})
 
 
 def learned_alone(vwlite, kind, write, more=(), days=3):
