@@ -1,9 +1,11 @@
 """Parquet and Arrow files from the shell: the models of CSV, byte for byte, and what is refused."""
 
 import csv
+import gc
 import gzip
 import io
 import json
+import os
 import random
 import struct
 import subprocess
@@ -190,6 +192,21 @@ def test_what_is_not_needed_is_not_imported(files):
         run = [sys.executable, "-P", "-c", code, "train", *GD, name, *TYPED, "--quiet"]
         done = subprocess.run(run, capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_files_are_closed_after_they_were_read(vwlite, folder):
+    """A server and a notebook read many. What is left open by an error in a callback of pyarrow was all of them."""
+    pq.write_table(pa.table({"y": [1.0, 2.0] * 20, "x": [0.5, 1.0, 2.0, 3.0] * 10}), "t.parquet")
+
+    def count():
+        gc.collect()
+        return len(os.listdir("/dev/fd"))
+
+    vwlite("train", "t.parquet", "--label", "y", *GD, "-m", "m")
+    before, rounds = count(), 5
+    for _ in range(rounds):
+        vwlite("predict", "-m", "m", "t.parquet")
+    assert count() < before + rounds
 
 
 def test_a_stream_of_arrow_comes_from_a_pipe(vwlite, files):

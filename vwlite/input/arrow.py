@@ -183,9 +183,8 @@ class _Unread(io.BytesIO):
 def _check_chunks(parquet: Any, size: int, metadata: Any) -> None:
     """ArrowException if the metadata of a column is damaged. To look at it from Python would end the process then, as
     pyarrow does not catch what its C++ library throws there; a reader does, when it plans what to read."""
-    with suppress(EOFError):
-        file = parquet.ParquetFile(_Unread(size), metadata=metadata, pre_buffer=True)
-        next(file.iter_batches(batch_size=1), None)
+    with suppress(EOFError), _Unread(size) as unread:
+        next(parquet.ParquetFile(unread, metadata=metadata, pre_buffer=True).iter_batches(batch_size=1), None)
 
 
 def _dictionaries(file: Any) -> list[str]:
