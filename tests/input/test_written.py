@@ -176,6 +176,12 @@ def test_several_units_are_listed_and_said_not_to_be_converted():
     assert found == ("--units kg,lb", "--units kg,lb reads them, but converts none of these units into another")
 
 
+def test_few_different_cells_with_several_units_are_categories():
+    """As of house styles: 1.5Fin and 1.5Unf would be one number."""
+    assert reading(["1Story", "2Story", "1.5Fin", "1.5Unf", "2.5Fin", "2.5Unf"]) is None
+    assert reading(["1Story", "2Story", "3Story", "4Story", "5Story"])[0] == "--units Story"
+
+
 def test_a_comma_before_three_digits_may_be_either():
     """But 0 is not the thousands of a number, and neither has a second comma."""
     assert reading([f"1,{i}" for i in range(100, 160)]) == ("--thousands ,", f"--thousands , reads them{COMMA}")

@@ -11,6 +11,7 @@ from vwlite.names import names_text
 from vwlite.output.shell_words import joined
 
 MOST_UNITS, LONGEST_UNIT = 5, 20  # that are advised, and characters of one
+FEW = 4  # different cells for each of several units: fewer are categories, such as 1.5Fin, 1.5Unf and 2Story
 
 _PAIRS = ((".", ","), (",", "."), (",", " "), (".", " "), (".", "'"))  # decimal point, between thousands
 _BLANKS = " \u00a0\u2009\u202f"
@@ -70,7 +71,7 @@ def reading_of(
         found = [_read(cells, *pair, units) for pair in pairs or [(schema.decimal or ".", schema.thousands)]]
         best, read = max(found, key=lambda pair: pair[0].read)
         new = [cell for cell in read if not is_read(cell)]
-        if best.read >= enough and new:
+        if best.read >= enough and len(new) >= (FEW * len(best.units) if len(best.units) > 1 else 1):
             with_comma = max((other.read for other, _ in found if other.decimal == ","), default=0)
             return best._replace(example=min(new), is_comma=best.thousands == "," and with_comma == best.read)
     return None

@@ -208,8 +208,7 @@ def chart(
     if diagonal is not None:
         low, high = max(x.ticks[0], y.ticks[0]), min(x.ticks[-1], y.ticks[-1])
         plot.parts.append(Markup(f'<path class="diagonal" d="M{plot.at(low, low)}L{plot.at(high, high)}"/>'))
-        middle = y.place(low + 0.5 * (high - low), plot.bottom, plot.top)
-        plot.parts.append(words(plot.right - 2, middle + LINE, f"dotted: {diagonal}", "end"))
+        plot.parts.append(words(plot.right - 2, plot.bottom - 4, f"dotted: {diagonal}", "end"))  # far from the line
     for k, s in enumerate(series):
         plot.line(s, k)
     for a, b, label in marks:
@@ -416,6 +415,7 @@ def two_tones(title: object, rows: Sequence[Parts], head: Sequence[str], tones: 
     legend = Markup(f'<p class="legend">{keys}</p>') if keys else Markup()
     first, second, *more = (text(cell) for cell in head)
     last = "".join(f'<th scope="col">{cell}</th>' for cell in more)
-    top = f'<thead><tr><th scope="col">{first}</th><th scope="col">{second}</th>{last}</tr></thead>'
+    of_bars = f'<th scope="col">{second}</th>' if second else "<td></td>"  # no heading may be empty
+    top = f'<thead><tr><th scope="col">{first}</th>{of_bars}{last}</tr></thead>'
     table = Markup(f'<table class="bars">{top}<tbody>{joined(body)}</tbody></table>')
     return figure(title, legend, table, kind="chart")

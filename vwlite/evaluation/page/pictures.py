@@ -52,7 +52,7 @@ def of_columns(seen: Influence, unit: Unit) -> Markup:
         rows.append(Parts(f"{len(rest):,} others together", (0.0, 0.0), said(sum(one.whole for one in rest)), True))
     where = "the rows of training" if seen.has_record else "these rows"
     title = f"How much each column moves {unit.name}: its mean contribution, up or down, over {where}"
-    head = ["column", "", unit.name, *([unit.head] if unit.head else []), "share"]
+    head = ["column", "", unit.name, *([unit.head] if unit.head else []), "share of all"]
     return two_tones(title, rows, head, ("alone", "in products with other columns"))
 
 
