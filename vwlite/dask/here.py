@@ -110,8 +110,8 @@ class RoundsHere(default.DefaultRounds):
 
 
 def train_here(o: TrainOptions) -> int | None:
-    """Train; the exit code. None: the data are not learned so. They are if they are files with more than 4 GB of text
-    and more rows than a sample, and if all options are those of `vwlite dask train`, too."""
+    """Train from files that are large; the exit code. None: they are not learned so, as they are not text or have no
+    more rows than a sample, or as an option is not one of `vwlite dask train`."""
     known = {parameter.name for parameter in declared("dask train").params} - {"initial", "holdout_period"}
     is_text = o.format not in BINARY and not any(by_name(path) in BINARY for path in o.data)
     if not (o.model and is_text and (o.given | o.typed.keys()) <= known):
