@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import signal
 import time
@@ -189,6 +190,29 @@ def test_the_fit_around_the_states_is_that_of_the_twin(vwlite, folder, monkeypat
     penalty = penalty[:, None] + kappa * others * h / G[keys == constant] * G
     found = minimized(loss, x, y, np.ones(len(y)), penalty, w, scale)
     assert np.array(m.weights) == pytest.approx(((found + w) / 2)[:, 0], rel=1e-4, abs=1e-6)
+
+
+def test_texts_whose_n_grams_are_left_out(vwlite, folder):
+    """The rows that are kept have them: the merged model has the features of the shards."""
+    chance = random.Random(3)
+    words = [f"w{i}" for i in range(60)]
+    effects = {word: chance.gauss(0, 1.5) for word in words}
+    for name in ("a", "b", "new"):
+        texts = [chance.sample(words, 6) for _ in range(800)]
+        scores = [sum(effects[word] for word in text) + chance.gauss(0, 1.5) for text in texts]
+        Path(f"{name}.csv").write_text("y,text\n" + "".join(
+            f"{int(score > 0)},{' '.join(text)}\n" for score, text in zip(scores, texts, strict=True)))
+    for name in ("a", "b"):
+        vwlite("train", f"{name}.csv", "--label", "y", "--text", "text", "--normalize", "l2", "-m", name, "--keep-rows",
+               "40K", "--quiet")
+    a = read_model("a")
+    assert a.settings.derived is None and rows_of("a").shape["derives"]
+    said = vwlite("merge", "a", "b", "-o", "m").err
+    assert "note: of 1,600 rows, " in said and " are kept beside the shards" in said
+    assert {*read_model("m").keys} == {*a.keys} | {*read_model("b").keys}
+    losses = [json.loads(vwlite("evaluate", "-m", m, "new.csv", "--json").out)["measures"]["log_loss"]["value"]
+              for m in ("a", "b", "m")]
+    assert losses[2] < min(losses[:2])
 
 
 def test_rows_beside_some_shards_only(vwlite, write):

@@ -35,6 +35,7 @@ from vwlite.runs.options import TrainOptions
 from vwlite.runs.plan import NO_FILES, DataPlan
 from vwlite.runs.run import BadLines
 from vwlite.training.fit import FitProgress
+from vwlite.training.nights.design import settings_for
 from vwlite.training.nights.keeping import RowKeeping, options_of_run
 from vwlite.training.nights.new_rows import FileRows
 from vwlite.training.nights.new_rows_only import mean_loss
@@ -175,7 +176,7 @@ class RowsMerge(Merge):
         if not is_curved(self.settings):
             return
         w, G, N = (np.array(model.state[name], float).reshape(-1, model.records) for name in ("w", "G", "N"))
-        rows = Rows(make_expander(replace(self.settings, constant=False)))
+        rows = Rows(make_expander(replace(settings_for(model, self._source.derives), constant=False)))
         for batch in self._source.kept_batches():
             rows.add(batch)
         rows.finish()

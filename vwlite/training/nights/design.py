@@ -1,6 +1,7 @@
 """Rows of a night as a matrix, and their labels, for Newton's method."""
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,8 +11,12 @@ from vwlite.core.base.dense import dot
 from vwlite.core.learn.losses import Logistic, Loss, Poisson
 from vwlite.core.solve.products import Products
 from vwlite.core.solve.rows import Rows
+from vwlite.derived import Derived
 from vwlite.model.learners import make_expander, make_loss
 from vwlite.training.newton import Classes, Numbers, Targets
+
+if TYPE_CHECKING:
+    from vwlite.model import Model
 
 
 class Design:
@@ -59,6 +64,14 @@ def targets_of(settings: Settings, rows: Rows, classes: int = 0) -> tuple[Target
         return Classes(y - 1), np.arange(classes)
     found, numbers = np.unique(y, return_inverse=True)
     return Classes(numbers), found.astype(int) - 1
+
+
+def settings_for(model: "Model", derives: bool) -> Settings:
+    """The settings of a model for rows that may have n-grams to try (derives), which it has or leaves out."""
+    settings = model.settings
+    if settings.derived is not None or not derives:
+        return settings
+    return replace(settings, derived=Derived(texts=int(bool(model.columns.get("characters")))))
 
 
 def variance_of(loss: Loss, y: Any) -> float | None:

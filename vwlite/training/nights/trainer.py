@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vwlite.algorithms.settings import Settings
 from vwlite.core.base.arrays import total
 from vwlite.core.base.dense import dot
 from vwlite.core.data.namespaces import Namespaces
@@ -24,6 +23,7 @@ from vwlite.output.results import Result
 from vwlite.output.text import shown
 from vwlite.runs.notes import Notes, together
 from vwlite.runs.run import BadLines
+from vwlite.training.nights.design import settings_for
 from vwlite.training.nights.forgetting import (
     FEWEST,
     Evidence,
@@ -191,7 +191,7 @@ class NightTrainer(Trainer):
             source.begin_with(keeping.kept, keeping.parts)
             evidence = _restored(keeping.evidence, self._path)
             with _as_data_error(self._path):
-                rows = PastExamples(self._settings_for_rows(model), model.keys, model.weights, source.kept_batches,
+                rows = PastExamples(settings_for(model, source.derives), model.keys, model.weights, source.kept_batches,
                                     source.new_batches, evidence.shift)
             choice = choose_past(rows, evidence)
             self._carried, self._shift = choice.carried, choice.evidence.shift
@@ -257,20 +257,11 @@ class NightTrainer(Trainer):
             trainer.run()
         return self._judged(trainer.model(), n) if not self.stopped else np.zeros((0, 2))
 
-    def _settings_for_rows(self, model: "Model") -> Settings:
-        """The settings of a model for rows that may have n-grams to try, which it has or leaves out."""
-        from vwlite.derived import Derived
-
-        settings = model.settings
-        if settings.derived is not None or not self.source.derives:
-            return settings
-        return replace(settings, derived=Derived(texts=int(bool(model.columns.get("characters")))))
-
     def _shift_level(self) -> None:
         """Where levels last: move the intercept of the new model to that of the new rows, as far as they do."""
         if self._carried and not self.stopped:
             model = self.learning.model()
-            settings = self._settings_for_rows(model)
+            settings = settings_for(model, self.source.derives)
             level = level_of(settings, model.keys, model.weights, self.source.new_batches)
             self._shift = tuple(self._carried * x for x in level)
             self._keeping.evidence = self._keeping.evidence | {"shift": [*self._shift]}
