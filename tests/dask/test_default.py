@@ -247,6 +247,25 @@ def test_rows_of_validate_are_those_that_judge(vwlite, cluster, shards, small_sa
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("options", [
+    ("--loss", "squared"), ("--loss", "huber"), ("--loss", "poisson"), ("--loss", "quantile"),
+    ("--loss", "quantile", "--quantile-tau", "0.2,0.7"), ("--loss", "expectile", "--expectile-tau", "0.3"),
+], ids=" ".join)
+def test_the_loss_that_is_reported_is_that_of_the_model(vwlite, cluster, shards, small_sample, options):
+    """In the unit of the labels, as `vwlite predict` has it, but for kinks that are smoothed."""
+    chance = random.Random(5)
+    for name, rows in [(f"n{i}.csv", table(i)) for i in range(2)] + [("v.csv", table(9, 300))]:
+        each = [line.strip().split(",")[1:] for line in rows]
+        Path(name).write_text(HEADER + "".join(
+            f"{int(50 * float(a) ** 2 + 20 * chance.random() + 5 * (w == 'p'))},{a},{b},{w}\n" for a, b, w in each))
+    vwlite("dask", "train", "n?.csv", "--scheduler", cluster.scheduler_address, "--label", "y", *options, "-m", "m",
+           "--report", "r", "--quiet", "--validate", "v.csv")
+    vwlite("predict", "-m", "m", "v.csv", "-o", "p", "--report", "of.json", "--quiet")
+    reported, of = (json.loads(Path(path).read_text())["results"] for path in ("r", "of.json"))
+    assert reported["holdout_loss"] == pytest.approx(of["average_loss"], rel=5e-3)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("period", [4, 10])
 def test_one_row_in_a_period_is_held_out(vwlite, cluster, shards, small_sample, period):
     """Whatever importance it has. Folds of the sample do not depend on it."""

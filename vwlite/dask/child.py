@@ -7,6 +7,7 @@ predictions are files in the folder. What one task needs and others do not is im
 """
 
 import json
+import os
 import pickle
 import sys
 from collections.abc import Callable
@@ -106,7 +107,9 @@ def sums(task: Task) -> "ShardSums":
 
 
 def draw(task: Task) -> Any:
-    """The rows of the shard that may be in the sample, and what else is known of it (a `Draw`)."""
+    """The rows of the shard that may be in the sample, and what else is known of it (a `Draw`). The model START, if it
+    is there, is continued."""
+    from vwlite.model import read_model
     from vwlite.runs.plan import planned
     from vwlite.runs.run import BadLines
     from vwlite.training.shards.drawing import Drawing
@@ -114,7 +117,14 @@ def draw(task: Task) -> Any:
     o = task.options
     with ExitStack() as stack:
         bad = BadLines(stack, **o.of_bad_lines)
-        return Drawing(planned(o), o.typed, o.given, bad, grouped=o.group is not None).read(lambda: False)
+        start = read_model(START) if os.path.exists(START) else None
+        data = planned(o)
+        if start is not None:
+            from vwlite.training.nights.keeping import with_groups_as_tags
+
+            data = with_groups_as_tags(data)
+        drawing = Drawing(data, o.typed, o.given, bad, grouped=o.group is not None, start=start)
+        return drawing.read(lambda: False)
 
 
 def answer(task: Task) -> Any:

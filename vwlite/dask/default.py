@@ -7,6 +7,7 @@ weights. If all rows fit into the sample, its default is the model.
 
 import io
 import json
+import os
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -25,13 +26,13 @@ from vwlite.dask.commands import PERIOD
 from vwlite.dask.rounds import DaskRounds
 from vwlite.dask.state import damaged, digest, remove_state
 from vwlite.dask.sums import ShardsOnWorkers
-from vwlite.dask.work import draw, drawn_facts, drawn_rows, held_lines, own_folder
+from vwlite.dask.work import draw, drawn_facts, drawn_rows, held_lines, own_folder, same
 from vwlite.errors import DataError, UsageError
 from vwlite.input.arrow_lines import write_lines
 from vwlite.input.formats import FORMATS
 from vwlite.model import Model
 from vwlite.model.file import to_bytes
-from vwlite.model.header import SMEARING
+from vwlite.model.header import COUNTERS, ROUNDS, SMEARING
 from vwlite.model.read import read_model
 from vwlite.output.progress import LiveLine, format_number
 from vwlite.output.results import Result
@@ -45,6 +46,7 @@ from vwlite.training.fit import FitProgress
 from vwlite.training.newton import OF_INTERCEPT
 from vwlite.training.shards.drawing import MOST_BYTES, MOST_ROWS, OF_CLASS, Row, is_held, mixed, within
 from vwlite.training.shards.fit import ShardFit
+from vwlite.training.shards.past import Past
 from vwlite.training.shards.reading import ModelRows
 from vwlite.training.shards.rows import ShardRows, Unit
 from vwlite.training.shards.strengths import FOLDS, Penalties, Strength, StrengthSearch
@@ -52,9 +54,10 @@ from vwlite.training.shards.weights import products_of, weights_of, with_weights
 from vwlite.training.trainer import prepared
 from vwlite.training.trainers import checked, source_of, trainer_of
 
-ROUNDS = 3
+USUAL_ROUNDS = 3
 FEWEST_HELD, MOST_HELD = 0.4, 2.5  # times 1 / PERIOD: else copies are too many to be on one side
-WITH_UNIT = ("squared", "expectile", "huber")  # losses whose size depends on the unit of the labels
+SQUARES = ("squared", "expectile")  # losses that have the unit of the labels squared
+WITH_UNIT = (*SQUARES, "huber")  # of which the strength is in the unit of the labels
 
 
 class DefaultRounds(DaskRounds):
@@ -62,12 +65,14 @@ class DefaultRounds(DaskRounds):
 
     without: Sequence[str] = ()  # shards without a row
     more_notes: Sequence[str] = ()  # on the sample
+    start = b""  # the model that is continued, if one is
+    past: Past | None = None  # what it knows
     _trainer: Any = None
     _is_stopped = False
 
     def prepare(self, settings: Settings, start: Model | None) -> None:
         o = self.options
-        self.rounds = o.rounds or ROUNDS
+        self.rounds = o.rounds or USUAL_ROUNDS
         if o.validate:
             self.period = 0
         else:
@@ -77,7 +82,10 @@ class DefaultRounds(DaskRounds):
         self.identity |= {"--holdout-period": self.period}
         self.mixture, self.smearing = 1.0, dict[str, Any]()
         self.before: Any = None
+        self.identity["--initial"] = os.path.abspath(self.options.initial) if self.options.initial else ""
         if (state := self.last_state()) is None:
+            if start is not None and self.options.initial:
+                self._set_past(start, Path(self.options.initial).read_bytes())
             return
         if len(state.rounds) >= self.rounds:
             raise UsageError(f"--rounds {self.rounds}: {len(state.rounds)} are complete already: use a larger number")
@@ -87,7 +95,17 @@ class DefaultRounds(DaskRounds):
             json.loads(bytes(self.before["facts"]))
         except (ValueError, KeyError, OSError):
             raise damaged(self.path) from None
+        if start is not None:  # its file may have the model of a round
+            with own_folder() as folder:
+                path = Path(folder, MODEL)
+                path.write_bytes(bytes(self.before["start"]))
+                self._set_past(read_model(str(path)), path.read_bytes())
         self.go_on(state)
+
+    def _set_past(self, start: Model, content: bytes) -> None:
+        path = self.options.initial or ""
+        is_replaced = os.path.exists(self.path) and os.path.samefile(path, self.path)
+        self.start, self.past = content, Past(path, start, is_replaced, self.options.names)
 
     def stop(self) -> None:
         """End as soon as possible."""
@@ -106,19 +124,24 @@ class DefaultRounds(DaskRounds):
         with ExitStack() as stack:
             self._folder = Path(stack.enter_context(own_folder()))
             self._set_sample()
+            if self.past is not None:
+                self._begin_with(self.past)
             self._set_model()
             self._set_fit()
             while len(self.done) < self.rounds and not (self.done and not self.done[-1]["fell"]):
                 self._round()
         remove_state(self.path)
+        if self.past is not None:
+            self.past.finish()
 
     def _draw(self) -> None:
         """Count the rows, and put the shards in order."""
         parts, put, live = self.parts, self.cluster.put, LiveLine(quiet=self.options.quiet)
         drawn: list[Any] = [None] * len(parts)
+        start = put(same, self.start)
 
         def make(i: int, avoid: str | None) -> Any:
-            drawn[i] = put(draw, parts[i], self.job, avoid=avoid)
+            drawn[i] = put(draw, parts[i], self.job, start, avoid=avoid)
             return put(drawn_facts, drawn[i], self.period)
 
         done = [0, 0]
@@ -184,11 +207,24 @@ class DefaultRounds(DaskRounds):
         numbers = np.array([[row.content], [row.place]], np.uint64)
         return bool(self.period and is_held(numbers, self.period, self.by)[0])
 
+    def _begin_with(self, past: Past) -> None:
+        """What is known before the features of the fit are."""
+        past.begin(self.rows, self.sampled)
+        if self.before is not None:
+            return
+        loss = past.judge(self.learning)
+        if not self.options.quiet:
+            how = "with its features" if past.has_features else "and features are found anew"
+            say(f"{past.path} of {past.model.counters['examples']:,} examples is continued, {how}")
+            self._say_sample(past.model, loss, "before they are learned")
+
     def _set_model(self) -> None:
-        """The default of the sample."""
+        """The default of the sample, or the model that is continued."""
         path = self._folder / MODEL
         if self.before is not None:
             path.write_bytes(bytes(self.before["model"]))
+        elif self.past is not None and self.past.has_features:
+            path.write_bytes(self.start)
         else:
             path.write_bytes(to_bytes(self._learned(), str(path)))
         self.content, self.model = path.read_bytes(), read_model(str(path))
@@ -197,8 +233,12 @@ class DefaultRounds(DaskRounds):
         """Train on the sample, as `vwlite train` does."""
         o, live = self.learning, LiveLine(quiet=self.options.quiet)
         with ExitStack() as stack:
-            o = replace(o, typed=with_counted_classes(o.typed, planned(o), self._stopped))
-            job, self.more_notes = with_times(prepared(o, None, planned(o), in_place=False), self._stopped)
+            if self.past is not None:
+                job = self.past.job(o, planned(o))
+            else:
+                o = replace(o, typed=with_counted_classes(o.typed, planned(o), self._stopped))
+                job = prepared(o, None, planned(o), in_place=False)
+            job, self.more_notes = with_times(job, self._stopped)
             job, bad = checked(job), BadLines(stack, skip=False)
             trainer = self._trainer = trainer_of(job, source_of(job, bad), FitProgress(o, bad), stack)
             live.show(lambda seconds: f"learning a sample of {self.sampled:,} rows")
@@ -219,20 +259,22 @@ class DefaultRounds(DaskRounds):
         of_model = replace(self.job, options=self.options.of_shards(InputOptions, group=None))
         shards = self.shards = ShardsOnWorkers(
             self.cluster, self.ordered, self.held, of_model, self.content, self.unit)
+        if self.past is not None:
+            shards.kept = self.past.rows(model, o, self.unit)
         facts = shards.facts()
         total, held = (sum(getattr(x, name) for x in facts) for name in ("weight", "held"))
         if o.validate:
             found = self._rows_of((o.validate,), "auto")
-            shards.rows_here = ShardRows(found.rows, model.settings, self.unit, np.ones(len(found.rows), bool))
-            shards.rows_here.widen(shards.keys, may_lack=True)
-            held = float(shards.rows_here.held.sum())
-        self.held_rows = len(shards.rows_here) if o.validate else sum(x[3][self.by] for x in self.facts)
+            of_file = ShardRows(found.rows, model.settings, self.unit, np.ones(len(found.rows), bool))
+            of_file.widen(shards.keys, may_lack=True)
+            shards.validation, held = of_file, float(of_file.held.sum())
+        self.held_rows = len(found.rows) if o.validate else sum(x[3][self.by] for x in self.facts)
         weighted, squares, entries = (
             shards.sum([getattr(x, name) for x in facts])
             for name in ("weighted", "squares", "entries")
         )
         self.units = np.sqrt(np.where(squares > 0, squares, 1.0) / np.maximum(entries, 1))
-        self.counters = {name: sum(x.counters[name] for x in facts) for name in facts[0].counters}
+        self.counters = {name: sum(x.counters[name] for x in facts[: len(self.ordered)]) for name in COUNTERS}
         ends = [x.range for x in facts] if self.unit.deviation != 1 else []
         self.range = range_of([*ends, model.range]) if model.range else None
         rows = ShardRows(self.sample.rows, model.settings, self.unit, np.zeros(len(self.sample.rows), bool))
@@ -247,18 +289,22 @@ class DefaultRounds(DaskRounds):
                 say("choosing the strength by folds of the sample")
             search = StrengthSearch(rows, folds, penalties, zero, has_unit=model.settings.loss in WITH_UNIT)
             strength, start = search.best(), zero
-        self.fit = ShardFit(shards, rows, penalties, strength, total, held, start, is_start=self.before is not None)
+        self.own, center, is_start = weights_of(model, shards.keys, self.unit), zero, self.before is not None
+        if self.past is not None and self.past.has_features:
+            shards.summary, center = self.past.summary(shards.keys, self.unit, rows), self.past.share * self.own
+            start, is_start = (start if is_start else self.own), True
+        self.fit = ShardFit(shards, rows, penalties, strength, total, held, start, is_start=is_start, center=center)
         if self.before is not None:
             facts_before = json.loads(bytes(self.before["facts"]))
             self.fit.last, self.fit.factor = self.before.get("last"), facts_before["factor"]
             self.first_losses = facts_before["losses"]
-        self.own = weights_of(model, shards.keys, self.unit)
         self.constant = np.vstack([zero[:-1], rows.targets.level(rows.scores(zero), rows.v, 0, OF_INTERCEPT)[None]])
 
     def _rows_of(self, files: tuple[str, ...], format: str) -> ModelRows:
         """The rows of files that are here, with the features of the model."""
         o = replace(self.learning, data=files, format=format, group=None)
-        return ModelRows(planned(o), o.of_bad_lines, self.model, self._stopped)
+        names = self.past.names if self.past is not None and self.past.has_features else None
+        return ModelRows(planned(o), o.of_bad_lines, self.model, self._stopped, names)
 
     # --- rounds ----------------------------------------------------------------------------------
 
@@ -267,7 +313,8 @@ class DefaultRounds(DaskRounds):
         found = self.fit.round(others=[self.constant, self.own] if not self.done or last else ())
         if not self.done:
             self.first_losses = [x * self.scale for x in found.others]
-            self._say_sample()
+            if self.past is None:
+                self._say_sample(self.model, self.first_losses[1], "held out")
         last |= not found.fell
         row = {
             "round": len(self.done) + 1, "holdout_loss": found.loss * self.scale, "strength": found.strength,
@@ -288,11 +335,11 @@ class DefaultRounds(DaskRounds):
         if not self.options.quiet:
             say(f"round {row['round']}: {format_number(row['holdout_loss'])} (strength {found.strength:.3g})")
 
-    def _say_sample(self) -> None:
-        settings, (_, loss) = self.model.settings, self.first_losses
+    def _say_sample(self, model: Model, loss: float, how: str) -> None:
+        settings = model.settings
         derived = f", {settings.derived.summary()}" if settings.derived else ""
         if not self.options.quiet:
-            of = f"{called(settings.loss)} {format_number(loss)} (held out)"
+            of = f"{called(settings.loss)} {format_number(loss)} ({how})"
             say(f"sample of {self.sampled:,} of {self.rows:,} rows: {of}{derived}")
 
     def _set_smearing(self) -> None:
@@ -308,22 +355,26 @@ class DefaultRounds(DaskRounds):
         model, loss, name = self.model, self.done[-1]["holdout_loss"], called(self.model.loss)
         digests = "".join(x[0] for x in self.facts).encode()
         chosen = {name: x for name, x in model.chosen.items() if name in ("normalize", "loss without derived features")}
-        return with_weights(
-            model, self.shards.keys, self.fit.w, self.unit, self.fit.curvature, self.units, self.sample,
-            counters=self.counters, range=self.range, means={}, passes=[],
+        curvature, past = self.fit.curvature, self.past
+        found = with_weights(
+            model, self.shards.keys, self.fit.w, self.unit, past.curvature(curvature) if past else curvature,
+            self.units, self.sample, counters=self.counters, range=self.range, means={}, passes=[],
             interrupted=not is_last,
             chosen=chosen | {"loss": loss, "baseline": self.first_losses[0], "loss is": f"held-out {name}"},
-            merged={"shards": len(self.ordered), "digest": digest(digests), "rule": "rounds",
+            merged={"shards": len(self.ordered), "digest": digest(digests), "rule": ROUNDS,
                     "step": float(len(self.done)), "state": "sum"},
             calibration=self.smearing or model.calibration,
+            continued={"nights": [], "features_from": self.sampled},
         )
+        return past.continued(found, self.sampled) if past else found
 
     def _state(self) -> bytes:
         """What another run needs to continue after this round."""
         fit, s = self.fit, self.fit.strength
         facts = {"strength": [s.strength, s.ratio, s.power, s.share], "factor": fit.factor, "losses": self.first_losses}
         arrays = {"w": fit.w, "model": np.frombuffer(self.content, np.uint8),
-                  "facts": np.frombuffer(json.dumps(facts).encode(), np.uint8)}
+                  "facts": np.frombuffer(json.dumps(facts).encode(), np.uint8),
+                  "start": np.frombuffer(self.start, np.uint8)}
         if fit.last is not None:
             arrays["last"] = fit.last
         file = io.BytesIO()
@@ -355,6 +406,8 @@ class DefaultRounds(DaskRounds):
 
     def notes(self) -> list[str]:
         found = [*self.more_notes, *self.about_empty()]
+        if self.past is not None:
+            found += self.past.notes()
         if self.mixture < 1:
             found.append(f"the model of the sample has a share of {1 - self.mixture:g}: rows that are held out are "
                          "predicted better with it")
@@ -371,7 +424,8 @@ def unit_of(settings: Settings, labels: Any) -> tuple[Unit, float]:
     if kind not in (*WITH_UNIT, "quantile") or settings.outputs.task == "classes":
         return Unit(scores=scores), 1.0
     mean, deviation = float(labels.mean()), float(labels.std()) or 1.0
-    return Unit(mean, deviation, scores), deviation if kind == "quantile" else deviation**2
+    factor = deviation**2 if kind in SQUARES else deviation / scores  # of quantiles, the mean counts
+    return Unit(mean, deviation, scores), factor
 
 
 def range_of(ends: Sequence[tuple[float, float]]) -> tuple[float, float]:

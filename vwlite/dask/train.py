@@ -24,7 +24,7 @@ from vwlite.output.results import summary, values
 from vwlite.runs.counted import FEWEST
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import InputOptions, TrainOptions
-from vwlite.runs.resolve import resolve
+from vwlite.runs.resolve import learning_settings, resolve
 from vwlite.training.train import trained
 
 
@@ -84,12 +84,12 @@ NOT_DEFAULT = (
 def _default(o: DaskTrainOptions, start: Model | None) -> Settings:
     """The settings of the default. UsageError for options of something else."""
     typed = o.typed
-    if start is not None:
-        raise UsageError("--initial needs --exact: leave it out; vwlite train -i continues the model on one machine")
     counted = {"oaa": FEWEST} if typed.get("classes") == "auto" else {}  # classes of the sample
     if o.validate is not None and "holdout_period" in o.given:
         raise UsageError("--validate FILE and --holdout-period cannot be used together: rows of FILE are held out")
-    found = resolve(counted | typed, None, None, given=o.given - {"holdout_period"})
+    before = learning_settings(start.settings) if start is not None else None
+    found = resolve(typed if start is not None else counted | typed, before, o.initial,
+                    given=o.given - {"holdout_period"})
     settings = found.settings
     if settings.algorithm != AUTO.name:
         raise UsageError(f"vwlite dask train with {found.option or f'--algorithm {settings.algorithm}'}: {NOT_DEFAULT}")

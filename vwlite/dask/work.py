@@ -75,9 +75,11 @@ def sums(part: FilePart, model: bytes, job: ShardJob, shards: int) -> ShardSums 
 # --- the default on shards: what is read is a draw, or answers to what is asked --------------------------
 
 
-def draw(part: FilePart, job: ShardJob) -> Any:
-    """The `Draw` of a shard, or Failed."""
+def draw(part: FilePart, job: ShardJob, start: bytes = b"") -> Any:
+    """The `Draw` of a shard, or Failed. start: the model that is continued, if one is."""
     with _task() as task:
+        if start:
+            task.written(START, start)
         return task.run(part, job, child.draw)
     return task.failed
 

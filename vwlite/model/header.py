@@ -54,6 +54,7 @@ SOLVED_FIELDS: dict[str, Any] = {
 # The facts of a merged model: the number of shards and the digest of theirs, the rule, its step (1 in new models), and
 # the state.
 ROWS = "rows"  # the rule of a merge that has learned kept rows
+ROUNDS = "rounds"  # that of `vwlite dask train`
 MERGED_FIELDS: dict[str, Any] = {"shards": int, "digest": str, "rule": str, "step": float, "state": str}
 # The map of clipped scores that `vwlite calibrate` found, as of `Learner.calibrate`.
 CALIBRATION: dict[str, Any] = {"method": str, "slope": float, "scores": tuple[float, ...], "values": tuple[float, ...]}

@@ -123,6 +123,13 @@ def default_algorithm(typed: Typed, given: Collection[str], passes: int) -> tupl
     return AUTO.name, ""
 
 
+def learning_settings(settings: Settings) -> Settings:
+    """Those with which `--algorithm auto` learns, from those of a model that it made."""
+    of_model = ("algorithm", "learning_rate", "normalize", "derived")
+    kept = {name: getattr(settings, name) for name in vars(settings) if name not in of_model}
+    return replace(Settings.of(AUTO.name), **kept)
+
+
 def _from_solved(options: Typed, typed: Typed, model: Settings, path: str | None) -> Resolved:
     """The settings of a run that begins from a model of `vwlite solve`, which has weights and nothing else."""
     if "algorithm" not in typed:

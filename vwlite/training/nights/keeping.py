@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import numpy as np
 
-from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import AUTO
 from vwlite.core.data.batch import Batch
 from vwlite.errors import DataError, UsageError
 from vwlite.input.cache import NameOfLog
 from vwlite.input.sources import is_read_once
 from vwlite.model.feature_names import NONE
-from vwlite.model.header import ROWS
+from vwlite.model.header import ROUNDS, ROWS
 from vwlite.model.kept_rows import (
     BOUND,
     LEAST,
@@ -42,7 +41,7 @@ from vwlite.options.spec import specs_of
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.plan import DataPlan
-from vwlite.runs.resolve import Typed, default_algorithm, resolve, typed_settings
+from vwlite.runs.resolve import Typed, default_algorithm, learning_settings, resolve, typed_settings
 from vwlite.runs.run import BadLines
 from vwlite.runs.source import DataNames, Source, name_store
 from vwlite.runs.watched import Watched, watched
@@ -166,9 +165,7 @@ class RowKeeping:
         if model is None or not (self.is_night or self.bound):
             return data
         files, self.again = readable_twice(data.files, frame, frame.stopped)
-        if self.is_night and data.group is not None and data.roles is not None:
-            # Columns of a model have no groups: they are read as tags.
-            data = replace(data, roles=replace(data.roles, group=None, tag=data.group))
+        data = with_groups_as_tags(data) if self.is_night else data
         return replace(data, files=files)
 
     def for_job(self, job: Job, model: "Model | None") -> "RowKeeping | None":
@@ -305,7 +302,7 @@ def keeping_of(
     if model is None or initial is None:
         bound = keep_rows if keep_rows is not None else BOUND if is_continued else 0
         return RowKeeping(output, None, bound) if bound else None
-    is_other_merge = bool(model.merged) and model.merged["rule"] != ROWS
+    is_other_merge = bool(model.merged) and model.merged["rule"] not in (ROWS, ROUNDS)
     if model.settings.algorithm != "gd" or is_other_merge or model.weights_only:
         if keep_rows:
             raise UsageError(f"--keep-rows is for models of --algorithm auto, and {initial} is another one")
@@ -333,11 +330,11 @@ def learns_as_it_comes(typed: Typed, given: Collection[str], data: Sequence[str]
     return asked or ("continued" not in given and is_read_once(data))
 
 
-def learning_settings(settings: Settings) -> Settings:
-    """Those with which `--algorithm auto` learns, from those of a model that it made."""
-    of_model = ("algorithm", "learning_rate", "normalize", "derived")
-    kept = {name: getattr(settings, name) for name in vars(settings) if name not in of_model}
-    return replace(Settings.of(AUTO.name), **kept)
+def with_groups_as_tags(data: DataPlan) -> DataPlan:
+    """DATA of which a model is continued: columns of a model have no groups, so they are read as tags."""
+    if data.group is None or data.roles is None:
+        return data
+    return replace(data, roles=replace(data.roles, group=None, tag=data.group))
 
 
 def options_of_run(model: "Model", given: Collection[str]) -> dict[str, Any]:

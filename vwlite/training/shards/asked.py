@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.core.solve.products import Products
+from vwlite.core.solve.rows import Rows
 from vwlite.model import Model
 from vwlite.records import record
 from vwlite.training.shards.reading import ModelRows
@@ -34,7 +35,7 @@ class Asked:
         """held: the numbers of the lines that are held out."""
         rows = ShardRows(found.rows, model.settings, self.unit, np.isin(found.lines, held))
         if self.what == FACTS:
-            return Facts.of(found, rows)
+            return Facts.of(found.rows, rows)
         own = np.append(np.searchsorted(self.keys, rows.keys), len(self.keys))
         if self.what == SLOPES:
             return rows.slopes(self.w[own])
@@ -56,11 +57,11 @@ class Facts:
     range: tuple[float, float]
 
     @staticmethod
-    def of(found: ModelRows, rows: ShardRows) -> "Facts":
-        labels = np.array(found.rows.labels)
+    def of(found: Rows, rows: ShardRows) -> "Facts":
+        labels = np.array(found.labels)
         least, most, entries = np.zeros((3, len(rows.keys)))
-        Products(found.rows).extremes(least, most, entries)
+        Products(found).extremes(least, most, entries)
         weighted, squares = (rows.squares(v[:, None])[:-1, 0] for v in (rows.v, np.ones(len(rows))))
         ends = (float(labels.min()), float(labels.max())) if len(labels) else (np.inf, -np.inf)
         return Facts(rows.keys, weighted, squares, entries, float(rows.v.sum()), float(rows.held.sum()),
-                     counters_of(found.rows), ends)
+                     counters_of(found), ends)

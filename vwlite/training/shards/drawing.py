@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vwlite.algorithms.labels import WORDS, maps_labels
-from vwlite.algorithms.settings import MOST_CLASSES
+from vwlite.algorithms.settings import MOST_CLASSES, Settings
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.class_names import ClassNames
 from vwlite.core.data.normalize import Normalizer
@@ -20,11 +20,12 @@ from vwlite.digest import blake2b
 from vwlite.input.arrow_lines import lines_of
 from vwlite.input.parsing import Parsed
 from vwlite.input.part import numbers_of_lines
+from vwlite.model import Model
 from vwlite.model.learners import make_expander
 from vwlite.records import record
 from vwlite.runs.options import SourceOptions
 from vwlite.runs.plan import DataPlan
-from vwlite.runs.resolve import resolve
+from vwlite.runs.resolve import learning_settings, resolve
 from vwlite.runs.run import BadLines
 from vwlite.runs.source import DataNames, Source
 from vwlite.training.auto.reading import learnable
@@ -76,16 +77,18 @@ def is_held(numbers: Any, period: int, by: int) -> Any:
 
 
 class Drawing:
-    """data: the shard. typed, given: the options of training. grouped: rows are in groups."""
+    """data: the shard. typed, given: the options of training. grouped: rows are in groups. start: the model that is
+    continued."""
 
     def __init__(
-        self, data: DataPlan, typed: dict[str, Any], given: Collection[str], bad: BadLines, *, grouped: bool = False
+        self, data: DataPlan, typed: dict[str, Any], given: Collection[str], bad: BadLines, *, grouped: bool = False,
+        start: Model | None = None,
     ) -> None:
-        if typed.get("classes") == "auto" and "oaa" not in typed:
+        if start is None and typed.get("classes") == "auto" and "oaa" not in typed:
             typed = typed | {"oaa": MOST_CLASSES}
-        settings = resolve(typed, given=given).settings
-        known = DataNames.of(None, settings)
-        if maps_labels(settings, typed):
+        settings = settings_of(typed, given, start)
+        known = DataNames.of(start, settings)
+        if start is None and maps_labels(settings, typed):
             known = DataNames(ClassNames(WORDS, grows=True), or_numbers=True)
         self._names = known.classes if settings.outputs.task == "classes" else None
         self._bad = bad
@@ -159,6 +162,11 @@ class Drawing:
             self._largest = self._rows[kept].place
             del self._rows[kept:]
         self._kept_size = sum(len(row.text) + 1 for row in self._rows)
+
+
+def settings_of(typed: dict[str, Any], given: Collection[str], start: Model | None) -> Settings:
+    """Those with which rows are read: of options, and of the model that is continued."""
+    return resolve(typed, learning_settings(start.settings) if start is not None else None, given=given).settings
 
 
 def places_of(contents: Any, first: int) -> Any:

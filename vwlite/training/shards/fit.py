@@ -1,13 +1,14 @@
 """The fit of the weights over shards:
 
-    w = argmin of F(w) = sum of v_i l(<w, x_i>, y_i) + 1/2 sum of L_j w_j^2
+    w = argmin of F(w) = sum of v_i l(<w, x_i>, y_i) + 1/2 sum of L_j (w_j - a_j)^2
 
-over the rows of all shards that are learned. It starts from the fit to the sample alone. A round:
+over the rows of all shards that are learned. a is 0 unless a model is continued (`past.py`), whose weights are then the
+first ones; else it starts from the fit to the sample alone. A round:
 
     1  shards   g = sum of v l' x, C = sum of v l'' x^2
     2  driver   u_i = v_i l'' N / n over the sample; c = SHARE sum of u x^2; D = 2 max(0, C - c)
     3  driver   in each lane, k of LANES times the strength so far:
-                d = -(SHARE X' u X + D + L)^-1 (g + L w), by conjugate gradients with the preconditioner c + D + L
+                d = -(SHARE X' u X + D + L)^-1 (g + L (w - a)), by conjugate gradients with the preconditioner c + D + L
     4  shards   scores of their rows along each d, and along the last step
     5  both     in each lane Newton steps in the plane of d and the last step, whose derivatives are sums of numbers
     6  shards   losses of the rows that are held out, at the end of each lane. Another lane than that of the
@@ -78,11 +79,11 @@ class ShardFit:
 
     def __init__(
         self, shards: Shards, sample: ShardRows, penalties: Penalties, strength: Strength, total: float, held: float,
-        w: Any, *, is_start: bool = False,
+        w: Any, *, is_start: bool = False, center: Any = 0.0,
     ) -> None:
-        """w: where the fit to the sample begins; is_start: where the rounds do, in its place."""
+        """w: where the fit to the sample begins; is_start: where the rounds do, in its place. center: a."""
         self._shards, self._sample, self._penalties, self.strength = shards, sample, penalties, strength
-        self._total, self._held, self.factor = total, held, 1.0
+        self._total, self._held, self.factor, self._center = total, held, 1.0, center
         self.last: Any = None  # step; with the factor of its lane, what another process continues with
         self._end: tuple[float, ...] = ()  # of the last round, along its directions
         self.curvature: Any = None  # C of the last round
@@ -105,7 +106,7 @@ class ShardFit:
         directions = [*steps, *plane, *(other - w for other in others)]
         shards.project(w, directions)
         last = tuple(range(len(steps), len(steps) + len(plane)))
-        searches = [search(w, directions, (i, *last), penalty) for i, penalty in enumerate(ends)]
+        searches = [search(w - self._center, directions, (i, *last), penalty) for i, penalty in enumerate(ends)]
         found = self._searched(searches)
         unit = np.eye(len(directions))
         points = [end.at for end in found] + [tuple(row) for row in unit[len(directions) - len(others) :].tolist()]
@@ -149,7 +150,7 @@ class ShardFit:
         def times(q: Any) -> Any:
             return rows.gradients(u * targets.along(rows.scores(q))) + (lacking + penalty) * q
 
-        return conjugate_gradients(times, -(g + penalty * self.w), own + lacking + penalty, 0.0, CLOSE)
+        return conjugate_gradients(times, -(g + penalty * (self.w - self._center)), own + lacking + penalty, 0.0, CLOSE)
 
     def _searched(self, searches: Sequence[Search]) -> "list[End]":
         """Run the searches of all lanes, which ask for sums at the same time: few messages, no row is read."""
@@ -175,12 +176,12 @@ class End:
     first: float
 
 
-def search(w: Any, directions: Sequence[Any], places: tuple[int, ...], penalty: Any) -> Search:
+def search(moved: Any, directions: Sequence[Any], places: tuple[int, ...], penalty: Any) -> Search:
     """Newton steps in the plane of some directions, with halving, to a gain of GAIN (1 + |F|). A generator: it yields
-    points, gets the sums there, and returns its `End`."""
+    points, gets the sums there, and returns its `End`. moved: w - a."""
     own = [directions[k] for k in places]
     products = [[inner(penalty, s * t) for t in own] for s in own]
-    start, slopes = inner(penalty, w * w), [inner(penalty, w * s) for s in own]
+    start, slopes = inner(penalty, moved * moved), [inner(penalty, moved * s) for s in own]
     n = len(places)
 
     def point(a: Any) -> Point:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,15 +19,22 @@ from vwlite.runs.run import BadLines
 from vwlite.runs.source import DataNames, Source
 from vwlite.training.auto.reading import learnable
 
+if TYPE_CHECKING:
+    from vwlite.core.text.feature_names import NameStore
+
 
 class ModelRows:
     """The labelled rows of DATA, in order, with the features of a model. lines: the numbers of their lines. DataError
     for rows that the model cannot have."""
 
-    def __init__(self, data: DataPlan, how_bad: Mapping[str, Any], model: Model, stop: Callable[[], bool]) -> None:
-        """how_bad: what `BadLines` is told."""
+    def __init__(
+        self, data: DataPlan, how_bad: Mapping[str, Any], model: Model, stop: Callable[[], bool],
+        features: "NameStore | None" = None,
+    ) -> None:
+        """how_bad: what `BadLines` is told. features: where their names go."""
         settings, lines = replace(model.settings, constant=False), [np.zeros(0, np.uint32)]
-        names = DataNames(model.settings.outputs.class_names(model.classes, grows=False), columns=model.columns)
+        classes = model.settings.outputs.class_names(model.classes, grows=False)
+        names = DataNames(classes, columns=model.columns, features=features)
         self.rows = Rows(make_expander(settings))
         with ExitStack() as stack:
             bad = BadLines(stack, **how_bad)
@@ -36,6 +43,8 @@ class ModelRows:
             with self.source.batches(stop) as batches:
                 for parsed in batches:
                     bad.take(parsed.bad)
+                    if features is not None:
+                        features.take(parsed.names)
                     self._add(parsed.batch, lines)
         try:
             self.rows.finish()

@@ -87,7 +87,7 @@ class ShardRows:
     _lacking: Any = None  # those that are not among them
 
     def __init__(self, rows: Rows, settings: Settings, unit: Unit, held: Any) -> None:
-        self._products, self.keys = Products(rows), np.array(rows.keys)
+        self.rows, self._products, self.keys = rows, Products(rows), np.array(rows.keys)
         v, self._has_intercept = np.array(rows.importance), settings.constant
         self.v, self.held = np.where(held, 0.0, v), np.where(held, v, 0.0)
         settings = replace(settings, derived=None)

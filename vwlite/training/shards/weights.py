@@ -19,14 +19,19 @@ LEAST_STATE = 1e-19  # of the sums of squares and the largest values that gd goe
 
 def weights_of(model: Model, keys: Any, unit: Unit) -> Any:
     """The weights of a model as the fit has them: of these features and the intercept, in the unit."""
-    known, own = np.asarray(model.keys), np.asarray(model.weights).reshape(len(model.keys), -1)
+    return unit.unfold(aligned(model, keys, np.asarray(model.weights)))
+
+
+def aligned(model: Model, keys: Any, values: Any) -> Any:
+    """The numbers that a model has of its keys, of these features and of the intercept; 0 where it has none."""
+    known = np.asarray(model.keys)
     constant_key = make_expander(model.settings).constant_key
     wanted = np.append(keys, keys[:1] if constant_key is None else constant_key).astype(np.uint32)
     at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    w = np.where((known[at] == wanted)[:, None], own[at], 0.0)
+    found = np.where((known[at] == wanted)[:, None], values.reshape(len(known), -1)[at], 0.0)
     if constant_key is None:
-        w[-1] = 0.0
-    return unit.unfold(w)
+        found[-1] = 0.0
+    return found
 
 
 def products_of(model: Model, keys: Any) -> Any:
