@@ -9,6 +9,7 @@ from batches import Line, batch_of
 
 from vwlite.algorithms.settings import Settings
 from vwlite.core.solve.rows import Rows
+from vwlite.model import read_model
 from vwlite.model.learners import make_expander
 from vwlite.solving.rounds.sums import sum_of_arrays
 from vwlite.training.shards import fit, strengths
@@ -233,6 +234,30 @@ def test_many_rounds_reach_the_optimum(loss):
         sizes.append(np.abs(g + run._penalties.of(run.strength, run.w) * run.w).max())
         run.round((1.0,))
     assert sizes[-1] < 1e-6 * sizes[0]
+
+
+def test_many_rounds_are_the_optimum_that_solve_finds(vwlite, tmp_path):
+    """Of the same penalties: those of a ridge, without an intercept."""
+    x, y, v = drawn("logistic")
+    n, keys, strength = len(y), keys_of(x), 3.0
+    (tmp_path / "rows.svm").write_text("".join(
+        f"{int(label)} {' '.join(f'{j + 1}:{a!r}' for j, a in enumerate(row) if a)}\n"
+        for row, label in zip(x.tolist(), y.tolist(), strict=True)))
+    vwlite("solve", tmp_path / "rows.svm", "--loss", "logistic", "--l2", strength / n, "--no-constant", "--tolerance",
+           1e-12, "-m", tmp_path / "m", "--quiet")
+    of_solve = np.array(read_model(str(tmp_path / "m")).weights)
+    settings_of_rows = replace(settings_of("logistic"), constant=False)
+    shards = [ShardRows(features_of("logistic", x[i], y[i], np.ones(len(i))), settings_of_rows, Unit(),
+                        np.zeros(len(i), bool)) for i in np.split(np.arange(n), [120, 300])]
+    of_sample = features_of("logistic", x[:130], y[:130], v[:130])
+    sample = ShardRows(of_sample, settings_of_rows, Unit(), np.zeros(130, bool))
+    sample.widen(keys)
+    penalties = Penalties(np.ones(len(keys)), np.ones(len(keys)), np.zeros(len(keys), bool))
+    run = ShardFit(Together(shards, keys), sample, penalties, Strength(strength, 1.0, 0.0), float(n), 0.0,
+                   np.zeros((len(keys) + 1, 1)))
+    for _ in range(30):
+        run.round((1.0,))
+    assert run.w[:-1, 0] == pytest.approx(of_solve, rel=1e-5, abs=1e-7) and run.w[-1, 0] == 0
 
 
 def test_a_word_that_the_sample_lacks_is_learned():
