@@ -97,7 +97,7 @@ def test_a_model_of_few_rows_gets_new_features(vwlite, on, small_sample):
     before(vwlite, "--keep-rows", "64M", data="few.csv")
     shutil.copy("m0", "bare")
     said = on("-i", "m0", "-m", "m").err
-    assert "m0 of 150 examples is continued, and features are found anew\n" in said
+    assert "m0 of 150 examples is continued, with new features\n" in said
     assert "are not kept beside it" not in said
     m = read_model("m")
     assert m.counters["examples"] == 150 + 4 * COUNT and m.continued["features_from"] == SAMPLE

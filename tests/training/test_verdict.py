@@ -105,3 +105,20 @@ def test_a_run_that_has_learned_nothing_has_no_result(vwlite):
     Path("none").write_text("|f a:1\n")
     said = vwlite("train", "none", "--algorithm", "gd").err.split("\nfinished run\n")[1]
     assert said.startswith("number of examples = 1\n")
+
+
+@pytest.mark.parametrize(("options", "loss"), [("", "log loss"), ("--loss squared", "squared loss"),
+                                              ("--oaa 2 --classes auto", "log loss"), ("--sparse", "log loss")])
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_loss_that_is_nearly_0_is_doubted(vwlite, options, loss, is_known):
+    """As where a column is filled in after the label is known."""
+    draw = np.random.default_rng(4)
+    x = draw.random(600)
+    rows = [(int(a + e > 0.5), a) for a, e in zip(x, draw.normal(0, 0.3, 600), strict=True)]
+    paid = [f",{'yes' if y else 'no'}" * is_known for y, _ in rows]
+    Path("t.csv").write_text(f"y,a{',paid' * is_known}\n" + "".join(
+        f"{y},{a:.3f}{cell}\n" for (y, a), cell in zip(rows, paid, strict=True)))
+    said = vwlite("train", "t.csv", "--label", "y", *options.split(), "-m", "m").err
+    note = (f"note: the {loss} is nearly 0: if a column is known only after the label, leave it out; vwlite report "
+            "shows what the model goes by\n")
+    assert (note in said) == is_known

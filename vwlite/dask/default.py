@@ -44,6 +44,7 @@ from vwlite.training.auto.model import INTERCEPT
 from vwlite.training.dates import with_times
 from vwlite.training.fit import FitProgress
 from vwlite.training.newton import OF_INTERCEPT
+from vwlite.training.nights.keeping import with_groups_as_tags
 from vwlite.training.shards.drawing import MOST_BYTES, MOST_ROWS, OF_CLASS, Row, is_held, mixed, within
 from vwlite.training.shards.fit import ShardFit
 from vwlite.training.shards.past import Past
@@ -51,7 +52,7 @@ from vwlite.training.shards.reading import ModelRows
 from vwlite.training.shards.rows import ShardRows, Unit
 from vwlite.training.shards.strengths import FOLDS, Penalties, Strength, StrengthSearch
 from vwlite.training.shards.weights import products_of, weights_of, with_weights
-from vwlite.training.trainer import prepared
+from vwlite.training.trainer import Job, prepared
 from vwlite.training.trainers import checked, source_of, trainer_of
 
 USUAL_ROUNDS = 3
@@ -212,9 +213,9 @@ class DefaultRounds(DaskRounds):
         past.begin(self.rows, self.sampled)
         if self.before is not None:
             return
-        loss = past.judge(self.learning)
+        loss = past.judge(planned(replace(self.learning, group=None)))
         if not self.options.quiet:
-            how = "with its features" if past.has_features else "and features are found anew"
+            how = "with its features" if past.has_features else "with new features"
             say(f"{past.path} of {past.model.counters['examples']:,} examples is continued, {how}")
             self._say_sample(past.model, loss, "before they are learned")
 
@@ -234,7 +235,7 @@ class DefaultRounds(DaskRounds):
         o, live = self.learning, LiveLine(quiet=self.options.quiet)
         with ExitStack() as stack:
             if self.past is not None:
-                job = self.past.job(o, planned(o))
+                job = self._continued(self.past)
             else:
                 o = replace(o, typed=with_counted_classes(o.typed, planned(o), self._stopped))
                 job = prepared(o, None, planned(o), in_place=False)
@@ -248,6 +249,11 @@ class DefaultRounds(DaskRounds):
                 raise Interrupted
             return FitProgress(o, bad).model_of(trainer)
 
+    def _continued(self, past: Past) -> Job:
+        """What learns the sample of new rows with what the past gives."""
+        o = replace(self.learning, initial=past.path)
+        return past.keeping.job(o, past.model, with_groups_as_tags(planned(o)), in_place=False)
+
     def _stopped(self) -> bool:
         return self._is_stopped
 
@@ -260,7 +266,7 @@ class DefaultRounds(DaskRounds):
         shards = self.shards = ShardsOnWorkers(
             self.cluster, self.ordered, self.held, of_model, self.content, self.unit)
         if self.past is not None:
-            shards.kept = self.past.rows(model, o, self.unit)
+            shards.kept = self.past.rows(model, self._continued(self.past), self.unit)
         facts = shards.facts()
         total, held = (sum(getattr(x, name) for x in facts) for name in ("weight", "held"))
         if o.validate:

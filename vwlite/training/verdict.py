@@ -8,6 +8,8 @@ from vwlite.output.results import Result
 from vwlite.output.text import shown
 from vwlite.runs.baseline import is_worse
 
+LITTLE = 0.02  # of the loss of the best constant
+NEAR_0 = {"squared": 0.001}  # the same of squares: .999 of the variance is explained
 NORMALIZATIONS = {"none": "no normalization", "center": "columns centered", "ridge": "ridge regression"}
 
 
@@ -28,6 +30,15 @@ def result(settings: Settings, measures: dict[str, Result], rows: str) -> str:
         return f"{said}; best constant {shown(baseline)}, {gain:.1f} % better"
     compared = f"{-gain:.1f} % worse" if is_worse(loss, baseline) else "no better"
     return f"{said}; {compared} than the best constant, {shown(baseline)}"
+
+
+def about_near_0(settings: Settings, measures: dict[str, Result]) -> str:
+    """A note on a loss that is nearly 0, as real labels are seldom so easy; "" for others."""
+    found = judging(measures)
+    if found is None or not found.baseline or found.value > found.baseline * NEAR_0.get(settings.loss, LITTLE):
+        return ""
+    return (f"the {name_of(settings, found)} is nearly 0: if a column is known only after the label, leave it out; "
+            "vwlite report shows what the model goes by")
 
 
 def judging(measures: dict[str, Result]) -> Result | None:

@@ -19,6 +19,7 @@ from vwlite.training.auto.loader import without_empty
 from vwlite.training.auto.reading import DataReader, Learning
 from vwlite.training.auto.selection import FOLDS
 from vwlite.training.trainer import Job, Trainer
+from vwlite.training.verdict import about_near_0
 
 if TYPE_CHECKING:
     from vwlite.model import Model
@@ -112,6 +113,8 @@ class DataTrainer(Trainer, Learning):
         n = self.data.examples
         if 0 < n < FEW and self.data.validation is None:
             yield f"only {n} example{'s' * (n > 1)}: the loss on new data may be far from the one above"
+        elif near_0 := about_near_0(self.settings, self.measures(self.held_tally or self.learner.progressive)):
+            yield near_0
         if self.options.group is not None and n:
             sizes = Counter(self.data.summary.contents)
             largest = max(sizes.values())

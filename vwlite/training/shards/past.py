@@ -34,12 +34,11 @@ from vwlite.model.nights import MOST, Night
 from vwlite.model.rows_beside import SUFFIX
 from vwlite.model.slots import array_of
 from vwlite.records import record
-from vwlite.runs.options import TrainOptions
-from vwlite.runs.plan import NO_FILES, DataPlan, planned
+from vwlite.runs.plan import DataPlan
 from vwlite.runs.run import BadLines
 from vwlite.runs.source import name_store
 from vwlite.training.nights.design import settings_for
-from vwlite.training.nights.keeping import MORE, keeping_of, with_groups_as_tags
+from vwlite.training.nights.keeping import MORE, keeping_of
 from vwlite.training.nights.new_rows import FileRows
 from vwlite.training.nights.new_rows_only import mean_loss
 from vwlite.training.nights.source import RowSource
@@ -120,17 +119,13 @@ class Past:
         is_half = 2 * here >= keeping.rows_learned + new
         self._new, self.has_features = new, not (is_half and sample >= MORE * found_from)
 
-    def judge(self, o: TrainOptions) -> float:
+    def judge(self, data: DataPlan) -> float:
         """The mean loss of new rows by the model."""
-        found = FileRows(planned(replace(o, group=None)), self.path, lambda: None).judged(self.model, lambda: False, 0)
+        found = FileRows(data, self.path, lambda: None).judged(self.model, lambda: False, 0)
         loss, n = mean_loss(found), max(len(found), 2)
         spread = float(np.sqrt(np.square(found[:, 1] - loss).sum() / (n * (n - 1)))) if len(found) else 0.0
         self._loss = loss, spread
         return loss
-
-    def job(self, o: TrainOptions, data: DataPlan) -> Job:
-        """What learns a sample of the new rows."""
-        return self.keeping.job(replace(o, initial=self.path), self.model, with_groups_as_tags(data), in_place=False)
 
     @property
     def share(self) -> float:
@@ -140,12 +135,12 @@ class Past:
 
     # --- the shards --------------------------------------------------------------------------
 
-    def rows(self, model: Model, o: TrainOptions, unit: Unit) -> ShardRows | None:
-        """Those that are kept, with the features of the fit, which this model has."""
+    def rows(self, model: Model, job: Job, unit: Unit) -> ShardRows | None:
+        """Those that are kept, with the features of the fit, which this model has. job: of new rows."""
         keeping = self.keeping
         if keeping.kept is None:
             return None
-        source = source_of_kind(RowSource, self.job(o, NO_FILES), BadLines(ExitStack(), skip=True))
+        source = source_of_kind(RowSource, job, BadLines(ExitStack(), skip=True))
         source.begin_with(keeping.kept, keeping.parts)
         settings = settings_for(model, bool(keeping.kept.shape["derives"]))
         rows = Rows(make_expander(replace(settings, constant=False)))
