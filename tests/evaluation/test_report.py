@@ -379,6 +379,8 @@ def test_errors_are_in_the_unit_of_the_label(vwlite, folder):
     rmse, mae = math.sqrt(measures["mse"]["value"]), measures["mae"]["value"]
     assert f"{rmse:,.0f}RMSE" in page.text and f"price are off by {mae:,.0f} on average" in page.text
     assert "mean of price, with 95 % intervals" in page.text and "price less its prediction" in page.text
+    worst = json.loads(vwlite("worst", "-m", "m", "t.csv", "--json", "--top", "1").out)
+    assert worst["label"] >= 1000 and f"{worst['label']:,.0f}{worst['prediction']:,.0f}" in page.text
 
 
 def test_classes_show_the_worst_and_the_most_confused(vwlite, folder):

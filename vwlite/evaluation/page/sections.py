@@ -306,6 +306,8 @@ def of_worst(rows: Sequence[WorstRow]) -> Markup:
                                                                 for c in row.explanation.contributions]
         prediction = row.prediction if isinstance(row.prediction, str) else of(row.prediction)
         label = label_text(row.label)
+        if not isinstance(row.label, str) and abs(row.label) >= 1000:
+            label = of(row.label)
         lines.append((f"{os.path.basename(row.file)}:{row.line}{f' {row.tag}' if row.tag else ''}", label, prediction,
                       of(row.loss), _moved(terms, row.terms.texts if row.terms is not None else ())))
     return table("The rows with the largest loss, and what moved their scores away from the label",
