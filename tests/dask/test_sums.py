@@ -82,7 +82,7 @@ def traffic(monkeypatch, loss, n):
 def test_a_shard_sends_vectors_of_its_features_and_a_few_numbers(monkeypatch, loss):
     scores, lanes = UNITS[loss].scores, 3
     messages = {  # of section 4 of the definition: two vectors; numbers of a search, at most for each lane; losses
-        "answer": {4 * FEATURES + 7, 2 * (FEATURES + 1) * scores},
+        "answer": {5 * FEATURES + 7, 2 * (FEATURES + 1) * scores},
         "is_done": {1},
         "sums": {points * (1 + n + n * n) for points in range(1, lanes + 1) for n in (1, 2)},
         "losses_apart": {3 * (lanes + 2), 3 * 11},
@@ -93,7 +93,7 @@ def test_a_shard_sends_vectors_of_its_features_and_a_few_numbers(monkeypatch, lo
     vectors = [size for _, what, size in sent if what == "answer"]
     assert len(vectors) == SHARDS * 3  # facts, and the two vectors of two rounds
     assert shards.readings == 5 and len(sent) < SHARDS * 100
-    facts = SHARDS * (4 * FEATURES + 7)  # of which only the keys, of 4 bytes, are counted before they are added
+    facts = SHARDS * (5 * FEATURES + 7)  # of which only the keys, of 4 bytes, are counted before they are added
     counted = sum(size for _, what, size in sent if what != "is_done") - facts
     assert shards.up == 8 * counted + 4 * FEATURES * SHARDS
 

@@ -120,5 +120,5 @@ def test_a_loss_that_is_nearly_0_is_doubted(vwlite, options, loss, is_known):
         f"{y},{a:.3f}{cell}\n" for (y, a), cell in zip(rows, paid, strict=True)))
     said = vwlite("train", "t.csv", "--label", "y", *options.split(), "-m", "m").err
     note = (f"note: the {loss} is nearly 0: if a column is known only after the label, leave it out; vwlite report "
-            "shows what the model goes by\n")
+            "shows which columns matter most\n")
     assert (note in said) == is_known

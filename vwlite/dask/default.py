@@ -24,13 +24,14 @@ from vwlite.dask.child import MODEL
 from vwlite.dask.cluster import Interrupted
 from vwlite.dask.commands import PERIOD
 from vwlite.dask.rounds import DaskRounds
-from vwlite.dask.state import damaged, digest, remove_state
+from vwlite.dask.state import damaged, digest, path_of, remove_state
 from vwlite.dask.sums import ShardsOnWorkers
 from vwlite.dask.work import draw, drawn_facts, drawn_rows, held_lines, own_folder, same
 from vwlite.errors import DataError, UsageError
 from vwlite.input.arrow_lines import write_lines
 from vwlite.input.formats import FORMATS
 from vwlite.model import Model
+from vwlite.model.absent import with_absent
 from vwlite.model.file import to_bytes
 from vwlite.model.header import COUNTERS, ROUNDS, SMEARING
 from vwlite.model.read import read_model
@@ -45,6 +46,7 @@ from vwlite.training.dates import with_times
 from vwlite.training.fit import FitProgress
 from vwlite.training.newton import OF_INTERCEPT
 from vwlite.training.nights.keeping import with_groups_as_tags
+from vwlite.training.nights.summary import grown
 from vwlite.training.shards.drawing import MOST_BYTES, MOST_ROWS, OF_CLASS, Row, is_held, mixed, within
 from vwlite.training.shards.fit import ShardFit
 from vwlite.training.shards.past import Past
@@ -52,6 +54,7 @@ from vwlite.training.shards.reading import ModelRows
 from vwlite.training.shards.rows import ShardRows, Unit
 from vwlite.training.shards.strengths import FOLDS, Penalties, Strength, StrengthSearch
 from vwlite.training.shards.weights import products_of, weights_of, with_weights
+from vwlite.training.train import in_place
 from vwlite.training.trainer import Job, prepared
 from vwlite.training.trainers import checked, source_of, trainer_of
 
@@ -69,44 +72,51 @@ class DefaultRounds(DaskRounds):
     start = b""  # the model that is continued, if one is
     past: Past | None = None  # what it knows
     _trainer: Any = None
-    _is_stopped = False
+    _is_stopped = _is_constant = False
 
     def prepare(self, settings: Settings, start: Model | None) -> None:
         o = self.options
         self.rounds = o.rounds or USUAL_ROUNDS
-        if o.validate:
-            self.period = 0
-        else:
-            self.period = o.holdout_period or PERIOD
+        self.period = 0 if o.validate else o.holdout_period or PERIOD
         given = o.given & {"group", "validate", "derive", "pairs"}
         self.learning = o.of_shards(TrainOptions, model=None, holdout_period=None, given=given)
         self.identity |= {"--holdout-period": self.period}
         self.mixture, self.smearing = 1.0, dict[str, Any]()
         self.before: Any = None
-        self.identity["--initial"] = os.path.abspath(self.options.initial) if self.options.initial else ""
+        self.identity["--initial"] = os.path.abspath(o.initial) if o.initial else ""
         if (state := self.last_state()) is None:
-            if start is not None and self.options.initial:
-                self._set_past(start, Path(self.options.initial).read_bytes())
+            if start is not None and o.initial:
+                rounds = path_of(self.path)
+                if start.interrupted and os.path.exists(rounds) and in_place(o.initial, self.path):
+                    raise UsageError(f"{rounds} is there, so {self.path} has learned a part of these data: add "
+                                     "--resume, or remove it to learn them again")
+                self._set_past(start, Path(o.initial).read_bytes())
             return
         if len(state.rounds) >= self.rounds:
             raise UsageError(f"--rounds {self.rounds}: {len(state.rounds)} are complete already: use a larger number")
         try:
             with np.load(io.BytesIO(state.model), allow_pickle=False) as found:
                 self.before = {name: found[name] for name in found.files}
-            json.loads(bytes(self.before["facts"]))
+            kept = json.loads(bytes(self.before["facts"]))["kept"]
         except (ValueError, KeyError, OSError):
             raise damaged(self.path) from None
         if start is not None:  # its file may have the model of a round
             with own_folder() as folder:
                 path = Path(folder, MODEL)
                 path.write_bytes(bytes(self.before["start"]))
-                self._set_past(read_model(str(path)), path.read_bytes())
+                past = self._set_past(read_model(str(path)), path.read_bytes())
+            if kept != past.keeping.lines:
+                raise UsageError(f"--resume: the rows that were kept for {o.initial} are no longer beside it: start "
+                                 "without --resume")
         self.go_on(state)
 
-    def _set_past(self, start: Model, content: bytes) -> None:
-        path = self.options.initial or ""
-        is_replaced = os.path.exists(self.path) and os.path.samefile(path, self.path)
-        self.start, self.past = content, Past(path, start, is_replaced, self.options.names)
+    def _set_past(self, start: Model, content: bytes) -> Past:
+        o, path = self.options, self.options.initial or ""
+        self.start = content
+        past = self.past = Past(path, start, is_replaced=in_place(path, o.model), group=o.group, names=o.names)
+        before = past.options(o.given)
+        self.learning = replace(self.learning, **before, given=self.learning.given | before.keys())
+        return past
 
     def stop(self) -> None:
         """End as soon as possible."""
@@ -211,20 +221,17 @@ class DefaultRounds(DaskRounds):
     def _begin_with(self, past: Past) -> None:
         """What is known before the features of the fit are."""
         past.begin(self.rows, self.sampled)
-        if self.before is not None:
-            return
-        loss = past.judge(planned(replace(self.learning, group=None)))
-        if not self.options.quiet:
-            how = "with its features" if past.has_features else "with new features"
-            say(f"{past.path} of {past.model.counters['examples']:,} examples is continued, {how}")
-            self._say_sample(past.model, loss, "before they are learned")
+        past.judge(planned(replace(self.learning, group=None)))
+        if self.before is None and not self.options.quiet:
+            for line in past.about():
+                say(line)
 
     def _set_model(self) -> None:
         """The default of the sample, or the model that is continued."""
         path = self._folder / MODEL
         if self.before is not None:
             path.write_bytes(bytes(self.before["model"]))
-        elif self.past is not None and self.past.has_features:
+        elif self._keeps_features:
             path.write_bytes(self.start)
         else:
             path.write_bytes(to_bytes(self._learned(), str(path)))
@@ -249,9 +256,14 @@ class DefaultRounds(DaskRounds):
                 raise Interrupted
             return FitProgress(o, bad).model_of(trainer)
 
+    @property
+    def _keeps_features(self) -> bool:
+        """Whether they are those of a model that is continued."""
+        return self.past is not None and self.past.has_features
+
     def _continued(self, past: Past) -> Job:
         """What learns the sample of new rows with what the past gives."""
-        o = replace(self.learning, initial=past.path)
+        o = self.learning
         return past.keeping.job(o, past.model, with_groups_as_tags(planned(o)), in_place=False)
 
     def _stopped(self) -> bool:
@@ -265,7 +277,7 @@ class DefaultRounds(DaskRounds):
         of_model = replace(self.job, options=self.options.of_shards(InputOptions, group=None))
         shards = self.shards = ShardsOnWorkers(
             self.cluster, self.ordered, self.held, of_model, self.content, self.unit)
-        if self.past is not None:
+        if self.past is not None and self.past.keeping.kept is not None:
             shards.kept = self.past.rows(model, self._continued(self.past), self.unit)
         facts = shards.facts()
         total, held = (sum(getattr(x, name) for x in facts) for name in ("weight", "held"))
@@ -280,6 +292,7 @@ class DefaultRounds(DaskRounds):
             for name in ("weighted", "squares", "entries")
         )
         self.units = np.sqrt(np.where(squares > 0, squares, 1.0) / np.maximum(entries, 1))
+        self.largest = shards.largest([x.largest for x in facts])
         self.counters = {name: sum(x.counters[name] for x in facts[: len(self.ordered)]) for name in COUNTERS}
         ends = [x.range for x in facts] if self.unit.deviation != 1 else []
         self.range = range_of([*ends, model.range]) if model.range else None
@@ -296,7 +309,7 @@ class DefaultRounds(DaskRounds):
             search = StrengthSearch(rows, folds, penalties, zero, has_unit=model.settings.loss in WITH_UNIT)
             strength, start = search.best(), zero
         self.own, center, is_start = weights_of(model, shards.keys, self.unit), zero, self.before is not None
-        if self.past is not None and self.past.has_features:
+        if self.past is not None and self._keeps_features:
             shards.summary, center = self.past.summary(shards.keys, self.unit, rows), self.past.share * self.own
             start, is_start = (start if is_start else self.own), True
         self.fit = ShardFit(shards, rows, penalties, strength, total, held, start, is_start=is_start, center=center)
@@ -309,7 +322,7 @@ class DefaultRounds(DaskRounds):
     def _rows_of(self, files: tuple[str, ...], format: str) -> ModelRows:
         """The rows of files that are here, with the features of the model."""
         o = replace(self.learning, data=files, format=format, group=None)
-        names = self.past.names if self.past is not None and self.past.has_features else None
+        names = self.past.names if self.past is not None and self._keeps_features else None
         return ModelRows(planned(o), o.of_bad_lines, self.model, self._stopped, names)
 
     # --- rounds ----------------------------------------------------------------------------------
@@ -319,8 +332,7 @@ class DefaultRounds(DaskRounds):
         found = self.fit.round(others=[self.constant, self.own] if not self.done or last else ())
         if not self.done:
             self.first_losses = [x * self.scale for x in found.others]
-            if self.past is None:
-                self._say_sample(self.model, self.first_losses[1], "held out")
+            self._say_sample()
         last |= not found.fell
         row = {
             "round": len(self.done) + 1, "holdout_loss": found.loss * self.scale, "strength": found.strength,
@@ -329,8 +341,8 @@ class DefaultRounds(DaskRounds):
         if last and found.others:
             self.mixture, loss = self.fit.mix(self.own)
             row["holdout_loss"] = loss * self.scale
-        if last and not row["holdout_loss"] < self.first_losses[0]:
-            self.fit.w, row["holdout_loss"] = self.constant, self.first_losses[0]
+        if last and not self._keeps_features and not row["holdout_loss"] < self.first_losses[0]:
+            self.fit.w, row["holdout_loss"], self._is_constant = self.constant, self.first_losses[0], True
         self.done.append(row | {"seconds": round(time.monotonic() - begin, 3)})
         if last:
             self._set_smearing()
@@ -341,8 +353,9 @@ class DefaultRounds(DaskRounds):
         if not self.options.quiet:
             say(f"round {row['round']}: {format_number(row['holdout_loss'])} (strength {found.strength:.3g})")
 
-    def _say_sample(self, model: Model, loss: float, how: str) -> None:
-        settings = model.settings
+    def _say_sample(self) -> None:
+        settings, (_, loss) = self.model.settings, self.first_losses
+        how = "held out, before they are learned" if self._keeps_features else "held out"
         derived = f", {settings.derived.summary()}" if settings.derived else ""
         if not self.options.quiet:
             of = f"{called(settings.loss)} {format_number(loss)} ({how})"
@@ -360,24 +373,32 @@ class DefaultRounds(DaskRounds):
     def _model(self, is_last: bool) -> Model:
         model, loss, name = self.model, self.done[-1]["holdout_loss"], called(self.model.loss)
         digests = "".join(x[0] for x in self.facts).encode()
-        chosen = {name: x for name, x in model.chosen.items() if name in ("normalize", "loss without derived features")}
-        curvature, past = self.fit.curvature, self.past
+        curvature, largest, past = self.fit.curvature, self.largest, self.past
+        if past is not None:
+            curvature, largest = past.curvature(curvature), past.largest(self.shards.keys, largest)
+        learned = past.keeping.rows_learned if past is not None and self._keeps_features else 0.0
+        passes, more = passes_of(model, learned or self.sampled), (learned + self.rows) / (learned or self.sampled)
+        in_labels = self.unit.deviation**2 if model.settings.loss in SQUARES else 1.0  # as squares of gradients are
+        gradients = passes * in_labels * self.fit.gradients_over_curvature()
         found = with_weights(
-            model, self.shards.keys, self.fit.w, self.unit, past.curvature(curvature) if past else curvature,
-            self.units, self.sample, counters=self.counters, range=self.range, means={}, passes=[],
-            interrupted=not is_last,
-            chosen=chosen | {"loss": loss, "baseline": self.first_losses[0], "loss is": f"held-out {name}"},
+            model, self.shards.keys, self.fit.w, self.unit, gradients * curvature, largest, means={}, passes=[],
+            rule=grown(model.rule, more), counters=self.counters, range=self.range, interrupted=not is_last,
+            chosen=chosen_of(model) | {"loss": loss, "baseline": self.first_losses[0], "loss is": f"held-out {name}"},
             merged={"shards": len(self.ordered), "digest": digest(digests), "rule": ROUNDS,
                     "step": float(len(self.done)), "state": "sum"},
             calibration=self.smearing or model.calibration,
             continued={"nights": [], "features_from": self.sampled},
         )
-        return past.continued(found, self.sampled) if past else found
+        if past is not None:
+            found = past.continued(found, self.sampled, gradients)
+        before = past.model.absent if past is not None and self._keeps_features else None
+        return with_absent(found, self.sample.source.sample.batches, self.sample.source.keys, before)
 
     def _state(self) -> bytes:
         """What another run needs to continue after this round."""
         fit, s = self.fit, self.fit.strength
-        facts = {"strength": [s.strength, s.ratio, s.power, s.share], "factor": fit.factor, "losses": self.first_losses}
+        facts = {"strength": [s.strength, s.ratio, s.power, s.share], "factor": fit.factor, "losses": self.first_losses,
+                 "kept": self.past.keeping.lines if self.past is not None else 0}
         arrays = {"w": fit.w, "model": np.frombuffer(self.content, np.uint8),
                   "facts": np.frombuffer(json.dumps(facts).encode(), np.uint8),
                   "start": np.frombuffer(self.start, np.uint8)}
@@ -415,9 +436,10 @@ class DefaultRounds(DaskRounds):
         if self.past is not None:
             found += self.past.notes()
         if self.mixture < 1:
-            found.append(f"the model of the sample has a share of {1 - self.mixture:g}: rows that are held out are "
-                         "predicted better with it")
-        if (self.fit.w == self.constant).all():
+            which = "that is continued" if self._keeps_features else "of the sample"
+            found.append(f"the model {which} has a share of {1 - self.mixture:g}: rows that are held out are predicted "
+                         "better with it")
+        if self._is_constant:
             found.append(INTERCEPT)
         elif not self.done[-1]["fell"]:
             found.append(f"round {len(self.done)} did not lower the objective: there are no more")
@@ -432,6 +454,17 @@ def unit_of(settings: Settings, labels: Any) -> tuple[Unit, float]:
     mean, deviation = float(labels.mean()), float(labels.std()) or 1.0
     factor = deviation**2 if kind in SQUARES else deviation / scores  # of quantiles, the mean counts
     return Unit(mean, deviation, scores), factor
+
+
+def chosen_of(model: Model) -> dict[str, Any]:
+    """What a model keeps of the choices of that of the sample. Rounds do not center columns."""
+    found = {name: x for name, x in model.chosen.items() if name in ("normalize", "loss without derived features")}
+    return found | ({"normalize": "none"} if found.get("normalize") == "center" else {})
+
+
+def passes_of(model: Model, rows: float) -> float:
+    """How often the steps of gd have learned each of these rows."""
+    return max(float(np.max(model.rule.get("t", rows))) / rows, 1.0)
 
 
 def range_of(ends: Sequence[tuple[float, float]]) -> tuple[float, float]:

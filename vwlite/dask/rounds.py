@@ -12,7 +12,7 @@ from vwlite.dask.work import ShardJob
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.run import say
 
-OTHERS = ("threads", "given", "holdout_period")  # may differ, or are compared by their own names
+OTHERS = ("threads", "given", "holdout_period", "initial")  # may differ, or are compared by their own names
 
 
 class DaskRounds:

@@ -61,7 +61,7 @@ class ShardsOnWorkers:
         found = self._answers(Asked(FACTS, self._unit))
         self.up += sum(one.keys.nbytes for one in found)
         if self.kept is not None:
-            found.append(Facts.of(self.kept.rows, self.kept))
+            found.append(Facts.of(self.kept))
         self._features = FeaturesOfShards.of([one.keys for one in found])
         return found
 
@@ -73,6 +73,11 @@ class ShardsOnWorkers:
         """The sum of arrays of the shards, which have a row for each of their features and perhaps the intercept."""
         self.up += sum(part.nbytes for part in parts[: len(self._parts)])
         return self._features.sum(parts)
+
+    def largest(self, parts: Sequence[Any]) -> Any:
+        """The largest numbers of all shards, of arrays as of `sum` without an intercept."""
+        self.up += sum(part.nbytes for part in parts[: len(self._parts)])
+        return self._features.largest(parts)
 
     def slopes(self, w: Any) -> tuple[Any, Any]:
         found = self._answers(Asked(SLOPES, self._unit, self.keys, w))

@@ -54,7 +54,8 @@ def train(o: DaskTrainOptions) -> int:
         if run.files:
             of_model.close()
             data = local_copies(run.files, Path(frame.enter_context(own_folder())))
-            frame.options = o.of_shards(TrainOptions, data=data, quiet=o.quiet, holdout_period=None)
+            given = o.given - {"holdout_period"}
+            frame.options = o.of_shards(TrainOptions, data=data, quiet=o.quiet, holdout_period=None, given=given)
             learning, trainer = trained(frame.options, frame)
             learning.notes = [*learning.notes, *run.about_empty()]
             learning.finish(frame, trainer)

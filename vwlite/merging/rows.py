@@ -11,14 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import groupby, pairwise
-from math import sqrt
 
 import numpy as np
 
-from vwlite.core.base.arrays import total
-from vwlite.core.base.dense import dot
 from vwlite.core.data.batch import Batch
-from vwlite.core.solve.rows import Rows
 from vwlite.digest import blake2b
 from vwlite.errors import DataError
 from vwlite.merging.choice import MergeChoice
@@ -29,16 +25,15 @@ from vwlite.merging.states import flat
 from vwlite.model import Model
 from vwlite.model.header import ROWS
 from vwlite.model.kept_rows import KeptRows, Part, RowFacts, found_for, in_memory
-from vwlite.model.learners import make_expander
 from vwlite.model.slots import array_of
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.plan import NO_FILES, DataPlan
 from vwlite.runs.run import BadLines
 from vwlite.training.fit import FitProgress
-from vwlite.training.nights.design import settings_for
+from vwlite.training.nights.design import rows_of, settings_for
 from vwlite.training.nights.keeping import RowKeeping, options_of_run
 from vwlite.training.nights.new_rows import FileRows
-from vwlite.training.nights.new_rows_only import mean_loss
+from vwlite.training.nights.new_rows_only import loss_with_error
 from vwlite.training.nights.source import RowSource
 from vwlite.training.nights.summary import Summary, is_curved
 from vwlite.training.trainers import source_of_kind, trainer_of
@@ -176,10 +171,7 @@ class RowsMerge(Merge):
         if not is_curved(self.settings):
             return
         w, G, N = (np.array(model.state[name], float).reshape(-1, model.records) for name in ("w", "G", "N"))
-        rows = Rows(make_expander(replace(settings_for(model, self._source.derives), constant=False)))
-        for batch in self._source.kept_batches():
-            rows.add(batch)
-        rows.finish()
+        rows = rows_of(settings_for(model, self._source.derives), self._source.kept_batches())
         others = keeping.before + keeping.beyond
         before = Summary(np.asarray(model.keys), w, G * (others / keeping.rows_learned), N, others)
         found = before.fitted(self.settings, rows, self.shards.named or 1)
@@ -226,9 +218,8 @@ class WholeMerge(RowsMerge):
     def measure(self, data: DataPlan) -> None:
         """The loss of a holdout by the model."""
         found = FileRows(data, self._path, lambda: None).judged(self.model, lambda: self.stopped, 0)
-        h, loss = np.ascontiguousarray(found[:, 0]), mean_loss(found)
-        d = h * (found[:, 1] - loss)
-        self.choice = MergeChoice(Candidate(ROWS, loss=loss, error=sqrt(dot(d, d)) / total(h)), held=len(h))
+        loss, error = loss_with_error(found)
+        self.choice = MergeChoice(Candidate(ROWS, loss=loss, error=error), held=len(found))
 
     def about(self) -> str:
         return f"all {self._keeping.lines:,} rows that are kept beside the shards were learned, as by vwlite train"

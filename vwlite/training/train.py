@@ -76,23 +76,23 @@ def trained(o: TrainOptions, frame: RunFrame, continuing: "Continuing | None" = 
         keeping = keeping_of(model, initial=o.initial, output=o.model, keep_rows=o.keep_rows,
                              is_continued=continuing is not None,
                              as_it_comes=learns_as_it_comes(o.typed, o.given, o.data))
-    in_place = _in_place(o.initial, o.model)
+    replaces = in_place(o.initial, o.model)
     if keeping is not None:
         if keeping.missing and not o.quiet:
-            say(keeping.missing)
+            say(f"{keeping.missing}; --keep-rows 64M keeps rows from now on")
         data = keeping.begin(model, data, frame)
         if model is not None and keeping.is_night:
             from vwlite.training.nights.keeping import NO_FILES, options_of_run
             from vwlite.training.nights.run import night
 
             of_new_rows = replace(o, group=None, validate=None, passes=1, **NO_FILES)
-            make_continued = partial(prepared, of_new_rows, model, replace(data, quiet=True), in_place=in_place)
+            make_continued = partial(prepared, of_new_rows, model, replace(data, quiet=True), in_place=replaces)
             before = options_of_run(model, o.given)
             o = replace(o, **before, given=o.given | before.keys())
-            learning = keeping.job(o, model, data, in_place=in_place)
+            learning = keeping.job(o, model, data, in_place=replaces)
             job = learning._replace(options=o, before=model.counters)
             return night(job, learning, make_continued, model, frame, continuing, keeping)
-    job = prepared(o, model, data, in_place=in_place)
+    job = prepared(o, model, data, in_place=replaces)
     job, notes = with_times(job, frame.stopped)
     if model is not None:
         from vwlite.runs.unseen import Unseen
@@ -124,7 +124,7 @@ def _concerns_rows(
     return bool(model.chosen or "nights" in model.continued) or are_there(initial, model.digest)
 
 
-def _in_place(initial: str | None, model: str | None) -> bool:
+def in_place(initial: str | None, model: str | None) -> bool:
     """Whether the model that is continued is replaced."""
     if not initial or not model or not os.path.isfile(model):
         return False

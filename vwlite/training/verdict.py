@@ -9,7 +9,7 @@ from vwlite.output.text import shown
 from vwlite.runs.baseline import is_worse
 
 LITTLE = 0.02  # of the loss of the best constant
-NEAR_0 = {"squared": 0.001}  # the same of squares: .999 of the variance is explained
+NEAR_0 = {"squared": 0.001, "expectile": 0.001}  # the same of squares: .999 of the variance is explained
 NORMALIZATIONS = {"none": "no normalization", "center": "columns centered", "ridge": "ridge regression"}
 
 
@@ -38,7 +38,7 @@ def about_near_0(settings: Settings, measures: dict[str, Result]) -> str:
     if found is None or not found.baseline or found.value > found.baseline * NEAR_0.get(settings.loss, LITTLE):
         return ""
     return (f"the {name_of(settings, found)} is nearly 0: if a column is known only after the label, leave it out; "
-            "vwlite report shows what the model goes by")
+            "vwlite report shows which columns matter most")
 
 
 def judging(measures: dict[str, Result]) -> Result | None:

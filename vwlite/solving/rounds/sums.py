@@ -35,6 +35,13 @@ class FeaturesOfShards:
             found[len(self.keys) :] += part[len(places) :]
         return found
 
+    def largest(self, parts: Sequence[Any]) -> Any:
+        """The largest number of each feature in an array of each shard; 0 is the least that is found."""
+        found = np.zeros(len(self.keys))
+        for places, part in zip(self.places, parts, strict=True):
+            found[places] = np.maximum(found[places], part)
+        return found
+
 
 def sum_of_arrays(parts: Sequence[Any]) -> Any:
     """The sum of arrays, in their order."""

@@ -1,5 +1,6 @@
 """Rows of a night as a matrix, and their labels, for Newton's method."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -8,10 +9,12 @@ import numpy as np
 from vwlite.algorithms.settings import Settings
 from vwlite.conjugate_gradients import TINY
 from vwlite.core.base.dense import dot
+from vwlite.core.data.batch import Batch
 from vwlite.core.learn.losses import Logistic, Loss, Poisson
 from vwlite.core.solve.products import Products
 from vwlite.core.solve.rows import Rows
 from vwlite.derived import Derived
+from vwlite.errors import DataError
 from vwlite.model.learners import make_expander, make_loss
 from vwlite.training.newton import Classes, Numbers, Targets
 
@@ -64,6 +67,18 @@ def targets_of(settings: Settings, rows: Rows, classes: int = 0) -> tuple[Target
         return Classes(y - 1), np.arange(classes)
     found, numbers = np.unique(y, return_inverse=True)
     return Classes(numbers), found.astype(int) - 1
+
+
+def rows_of(settings: Settings, batches: Iterable[Batch]) -> Rows:
+    """The rows of batches, without the intercept. DataError for those that the model cannot have."""
+    rows = Rows(make_expander(replace(settings, constant=False)))
+    try:
+        for batch in batches:
+            rows.add(batch)
+        rows.finish()
+    except OverflowError as e:
+        raise DataError(str(e)) from None
+    return rows
 
 
 def settings_for(model: "Model", derives: bool) -> Settings:

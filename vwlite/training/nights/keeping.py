@@ -112,12 +112,13 @@ class RowKeeping:
         """How many rows the model has learned, as they count now."""
         return self.before + self.beyond + self.weight
 
-    def has_more_for_features(self, new: int) -> bool:
+    def has_more_for_features(self, new: int, sample: int | None = None) -> bool:
         """Whether kept and new rows are half of all, and so many more than those from which features were found that
-        others are worth a part of what the model knows."""
+        others are worth a part of what the model knows. sample: the rows that others would be of; None: all of these.
+        """
         here = self.weight + new
         found_from = self.features_from or self.rows_learned
-        return here >= MORE * found_from and 2 * here >= self.rows_learned + new
+        return (here if sample is None else sample) >= MORE * found_from and 2 * here >= self.rows_learned + new
 
     def found_features(self, new: int | None) -> None:
         """Remember from how many rows the features of the new model are. new: rows of this run; None: it has those of
@@ -184,16 +185,22 @@ class RowKeeping:
             raise UsageError(f"--keep-rows is for models of --algorithm auto, the default, and not with {why}")
         return None
 
+    def check_group(self, path: str, group: str | None) -> None:
+        """UsageError if the rows that were kept for the model in `path` have other groups."""
+        assert self.kept is not None
+        if group != (own := self.kept.facts.group):
+            how = f"add --group {own}" if own else "leave --group out"
+            has = f"the groups of {own}" if own else "no groups"
+            raise UsageError(f"the rows that were kept for {path} have {has}: {how}")
+
     def job(self, o: TrainOptions, model: "Model", data: DataPlan, *, in_place: bool) -> Job:
         """What learning again begins with: the settings of the model that is continued, and the columns and classes of
         the rows that were kept, if there are some."""
         facts = self.kept.facts if self.kept is not None else RowFacts(columns=model.columns, group=o.group)
         classes = self.kept.classes if self.kept is not None else model.classes
         resolved = resolve(o.typed, learning_settings(model.settings), o.initial, given=o.given, passes=o.passes)
-        if o.group != facts.group:
-            how = f"add --group {facts.group}" if facts.group else "leave --group out"
-            raise UsageError(f"the rows that were kept for {o.initial} have "
-                             f"{'the groups of ' + facts.group if facts.group else 'no groups'}: {how}")
+        if self.kept is not None and o.initial is not None:
+            self.check_group(o.initial, o.group)
         learner = make_learner(resolved.settings, class_names=classes)
         names = name_store(o.names, NONE if model.columns else model.names)  # those of tables come with the rows
         known = DataNames(learner.class_names, columns=facts.columns, features=names)
@@ -294,11 +301,11 @@ class RowKeeping:
 
 def keeping_of(
     model: "Model | None", *, initial: str | None, output: str | None, keep_rows: int | None, is_continued: bool,
-    as_it_comes: bool,
+    as_it_comes: bool, without: str = "add --keep-rows 0",
 ) -> RowKeeping | None:
     """What a run does about rows; None: nothing. model: that is continued, of the file `initial`. output: the file of
     the new model. keep_rows: the bytes, as typed. is_continued: by --continue. as_it_comes: `learns_as_it_comes`.
-    DataError for rows that cannot be read."""
+    without: as of `found_for`. DataError for rows that cannot be read."""
     if model is None or initial is None:
         bound = keep_rows if keep_rows is not None else BOUND if is_continued else 0
         return RowKeeping(output, None, bound) if bound else None
@@ -307,7 +314,7 @@ def keeping_of(
         if keep_rows:
             raise UsageError(f"--keep-rows is for models of --algorithm auto, and {initial} is another one")
         return None
-    kept, is_other = (None, False) if keep_rows == 0 else found_for(initial, model.digest)
+    kept, is_other = (None, False) if keep_rows == 0 else found_for(initial, model.digest, without)
     n = model.counters.get("examples", 0)
     bound = kept.facts.bound if kept is not None and keep_rows is None else keep_rows or 0
     found = RowKeeping(output, kept, bound, n if kept is None else kept.facts.before)
@@ -316,8 +323,7 @@ def keeping_of(
     found.is_night = is_of_auto and not (found.only_continues and as_it_comes)
     if kept is None and keep_rows is None and (model.chosen or is_other):
         why = "is of another model" if is_other else "is not there"
-        found.missing = (f"{initial}{SUFFIX} {why}: the past counts as a summary, {n:,} examples; --keep-rows 64M "
-                         "keeps rows from now on")
+        found.missing = f"{initial}{SUFFIX} {why}: the past counts as a summary, {n:,} examples"
     return found
 
 

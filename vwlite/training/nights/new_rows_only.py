@@ -81,6 +81,13 @@ def is_taken(continued: Any, again: Any, errors: float) -> bool:
     return bool(total(d) <= errors * sqrt(dot(d, d)))
 
 
+def loss_with_error(rows: Any) -> tuple[float, float]:
+    """The mean of losses, and its standard error."""
+    h, loss = np.ascontiguousarray(rows[:, 0]), mean_loss(rows)
+    d = h * (rows[:, 1] - loss)
+    return loss, sqrt(dot(d, d)) / max(total(h), TINY)
+
+
 def mean_loss(rows: Any) -> float:
     """The mean of losses."""
     h, losses = (np.ascontiguousarray(rows[:, k]) for k in (0, 1))

@@ -138,6 +138,13 @@ class ShardFit:
         """As of `Projected.smearing`, at the end of the last round."""
         return self._shards.smearing(Point(self._end), deviation)
 
+    def gradients_over_curvature(self) -> Any:
+        """Of each score, the sum of v l'^2 over that of v l'', of the sample at the end."""
+        rows = self._sample
+        _, slopes, curvatures = rows.targets.at(rows.scores(self.w), 0)
+        v = rows.v[:, None]
+        return (v * slopes * slopes).sum(axis=0) / np.maximum((v * curvatures).sum(axis=0), TINY)
+
     def _direction(self, g: Any, curvature: Any, penalty: Any) -> Any:
         """Of a lane: what minimizes the quadratic model of F."""
         rows = self._sample

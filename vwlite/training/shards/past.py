@@ -4,20 +4,21 @@ that are not are a summary (`vwlite/training/nights/summary.py`), a shard withou
     1/2 sum of P_j (w_j - w'_j)^2, P = kappa share D
 
 w' are the weights of the model; share: of the rows that it has learned, as they count now, those that are not kept. D
-is r G. By `features_from` of the nights, the fit has the features of the model, or, where there are many new rows, new
-ones: then only the rows that are kept are in it.
+is r G. The fit keeps the features of the model, or uses new ones if there are many new rows (`Past.begin`). With new
+features, only the kept rows are in it.
 
-w' was the least of a loss and a ridge, so the gradient of the loss is there the opposite of that of the ridge, L w'. Of
-the rows that are not kept it is taken to be their share. Without what is constant, both are then
+w' minimizes a loss plus a ridge penalty, so the gradient of the loss at w' is -L w'. Rows that are not kept are assumed
+to have the part `share` of it. Up to a constant, the summary and the penalty are then
 
     1/2 sum of P_j (w_j - w'_j)^2 + L_j (w_j - share w'_j)^2
 
 so a model that knows all by its summary stays as it is if there are no new rows.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,20 +30,21 @@ from vwlite.errors import UsageError
 from vwlite.model import Model
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.header import COUNTERS
-from vwlite.model.learners import make_expander, make_loss
+from vwlite.model.learners import make_loss
 from vwlite.model.nights import MOST, Night
 from vwlite.model.rows_beside import SUFFIX
 from vwlite.model.slots import array_of
+from vwlite.model.snapshot import Provenance
 from vwlite.records import record
 from vwlite.runs.plan import DataPlan
 from vwlite.runs.run import BadLines
 from vwlite.runs.source import name_store
-from vwlite.training.nights.design import settings_for
-from vwlite.training.nights.keeping import MORE, keeping_of
+from vwlite.training.nights.design import rows_of, settings_for
+from vwlite.training.nights.keeping import keeping_of, options_of_run
 from vwlite.training.nights.new_rows import FileRows
-from vwlite.training.nights.new_rows_only import mean_loss
+from vwlite.training.nights.new_rows_only import loss_with_error
 from vwlite.training.nights.source import RowSource
-from vwlite.training.nights.summary import KAPPA, grown
+from vwlite.training.nights.summary import KAPPA
 from vwlite.training.shards.rows import Point, ShardRows, Unit
 from vwlite.training.shards.weights import aligned, counters_of, weights_of
 from vwlite.training.trainer import Job
@@ -95,17 +97,20 @@ class ProjectedSummary:
 
 
 class Past:
-    """The model that is continued. path: its file; is_replaced: the new model has its name. names: of features, as for
-    `name_store`."""
+    """The model that is continued. path: its file; is_replaced: the new model has its name. group: the column of
+    groups. names: of features, as for `name_store`."""
 
-    def __init__(self, path: str, model: Model, is_replaced: bool, names: int | None) -> None:
-        """UsageError for a model that `vwlite train -i` continues by steps."""
+    def __init__(
+        self, path: str, model: Model, *, is_replaced: bool, group: str | None = None, names: int | None = None
+    ) -> None:
+        """UsageError for a model that cannot be continued over shards."""
         keeping = keeping_of(model, initial=path, output=path if is_replaced else None, keep_rows=None,
-                             is_continued=False, as_it_comes=False)
-        is_of_auto = keeping is not None and keeping.is_night and "G" in model.state
-        if keeping is None or not is_of_auto or model.chosen.get("normalize") == "center":
-            why = "its columns are centered" if is_of_auto else "it is not a model of --algorithm auto with its state"
-            raise UsageError(f"--initial {path}: {why}: vwlite train -i continues it on one machine")
+                             is_continued=False, as_it_comes=False, without="move it away")
+        if keeping is None or not keeping.is_night or "G" not in model.state:
+            raise UsageError(f"--initial {path}: it is not a model of --algorithm auto with its state: vwlite train -i "
+                             "continues it on one machine")
+        if keeping.kept is not None:
+            keeping.check_group(path, group)
         self.path, self.model, self.keeping, self._is_replaced = path, model, keeping, is_replaced
         self.has_features = True  # the fit has those of the model
         self.names = name_store(names, model.names)
@@ -114,18 +119,28 @@ class Past:
 
     def begin(self, new: int, sample: int) -> None:
         """new: the rows of all shards; sample: those of which features are found, if they are."""
-        keeping = self.keeping
-        here, found_from = keeping.weight + new, keeping.features_from or keeping.rows_learned
-        is_half = 2 * here >= keeping.rows_learned + new
-        self._new, self.has_features = new, not (is_half and sample >= MORE * found_from)
+        self._new, self.has_features = new, not self.keeping.has_more_for_features(new, sample)
+
+    def options(self, given: Collection[str]) -> dict[str, Any]:
+        """As of `options_of_run`. UsageError for what runs over shards do not have."""
+        found = options_of_run(self.model, given)
+        if "class_weight" in found:
+            raise UsageError(f"--initial {self.path}: it has --class-weight, which runs over shards do not have: "
+                             "vwlite train -i continues it on one machine")
+        return found
+
+    def about(self) -> Iterator[str]:
+        """What is said before the first round."""
+        if self.keeping.missing:
+            yield self.keeping.missing
+        how = "with its features" if self.has_features else "with new features"
+        yield f"{self.path} of {self.model.counters['examples']:,} examples is continued, {how}"
 
     def judge(self, data: DataPlan) -> float:
         """The mean loss of new rows by the model."""
         found = FileRows(data, self.path, lambda: None).judged(self.model, lambda: False, 0)
-        loss, n = mean_loss(found), max(len(found), 2)
-        spread = float(np.sqrt(np.square(found[:, 1] - loss).sum() / (n * (n - 1)))) if len(found) else 0.0
-        self._loss = loss, spread
-        return loss
+        self._loss = loss_with_error(found)
+        return self._loss[0]
 
     @property
     def share(self) -> float:
@@ -142,11 +157,7 @@ class Past:
             return None
         source = source_of_kind(RowSource, job, BadLines(ExitStack(), skip=True))
         source.begin_with(keeping.kept, keeping.parts)
-        settings = settings_for(model, bool(keeping.kept.shape["derives"]))
-        rows = Rows(make_expander(replace(settings, constant=False)))
-        for batch in source.kept_batches():
-            rows.add(batch)
-        rows.finish()
+        rows = rows_of(settings_for(model, bool(keeping.kept.shape["derives"])), source.kept_batches())
         self._rows = rows
         return ShardRows(rows, model.settings, unit, np.zeros(len(rows), bool))
 
@@ -171,39 +182,44 @@ class Past:
         """The sum of v l'' x^2 over all rows, of that of the fit."""
         return found - self._precision * (1 - 1 / self._kappa) if self.has_features else found
 
-    def continued(self, found: Model, sample: int) -> Model:
+    def largest(self, keys: Any, found: Any) -> Any:
+        """The largest |x_j| of all rows, of those of the shards."""
+        if not self.has_features:
+            return found
+        return np.maximum(found, aligned(self.model, keys, np.array(self.model.state["N"], float))[:-1].max(axis=1))
+
+    def continued(self, found: Model, sample: int, gradients: Any) -> Model:
         """The new model with the features of the old one that no new row has, and with what it keeps of this night.
-        sample: the rows of which new features are."""
+        sample: the rows of which new features are. gradients: the sum of squared gradients over C, of each score."""
         old, loss, keeping = self.model, self._loss, self.keeping
-        night = Night(self._new, loss[0], loss[1])
+        night = Night(self._new, *loss) if all(map(isfinite, loss)) else Night(self._new, None)
+        provenance = Provenance.of(old, in_place=self._is_replaced)
         features_from = sample
         counters = dict.fromkeys(COUNTERS, 0) if self._rows is None else counters_of(self._rows)
         if self.has_features:
-            found = with_names(with_others(found, old, self._ratio), self.names)
-            factor = (keeping.rows_learned + self._new) / max(keeping.rows_learned, 1.0)
-            found = replace(found, rule=grown(old.rule, factor))
+            found = with_names(with_others(found, old, self._ratio * gradients), self.names)
             features_from, counters = keeping.features_from or round(keeping.rows_learned), old.counters
         nights = [one.stored() for one in [*keeping.nights, night][-MOST:]]
         return replace(
             found, continued={"nights": nights, "features_from": features_from},
             counters={name: found.counters[name] + counters.get(name, 0) for name in found.counters},
-            base=old.base if self._is_replaced else old.digest,
+            base=provenance.base, resumed=provenance.resumed,
         )
 
     def finish(self) -> None:
         """The new model is in its place."""
-        if self.keeping.kept is not None and self._is_replaced:
+        if self._is_replaced:
             self.keeping.remove()
 
     def notes(self) -> Iterator[str]:
         keeping = self.keeping
         lost = round(keeping.before + keeping.beyond)
         if not self.has_features and lost:
-            yield (f"of the rows that {self.path} has learned, {lost:,} are not kept beside it, and not in the new "
-                   "model: its features are of many more rows")
+            yield (f"{lost:,} of the rows that {self.path} has learned are not kept beside it, so the new model does "
+                   "not know them: it has new features, of more rows")
         if keeping.kept is not None and self._is_replaced:
-            yield (f"{self.path}{SUFFIX} is removed, as runs over shards keep no rows: the next run knows those so far "
-                   "by a summary")
+            yield (f"{self.path}{SUFFIX} is removed, as runs over shards keep no rows: the new model has a summary of "
+                   "them")
 
 
 def with_names(model: Model, names: "NameStore | None") -> Model:

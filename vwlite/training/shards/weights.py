@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from vwlite.model import Model
-from vwlite.model.absent import with_absent
 from vwlite.model.header import COUNTERS
 from vwlite.model.learners import make_expander
 from vwlite.model.slots import array_of
-from vwlite.training.shards.reading import ModelRows
 from vwlite.training.shards.rows import Unit
 
 LEAST_STATE = 1e-19  # of the sums of squares and the largest values that gd goes on with
@@ -45,28 +43,27 @@ def products_of(model: Model, keys: Any) -> Any:
 
 
 def with_weights(
-    model: Model, keys: Any, w: Any, unit: Unit, curvature: Any, units: Any, sample: ModelRows, **more: Any
+    model: Model, keys: Any, w: Any, unit: Unit, squares: Any, largest: Any, **more: Any
 ) -> Model:
-    """The model of the sample with weights w of these features. curvature, units: C and the size of each, with which gd
-    goes on. more: other fields of the model."""
+    """The model of the sample with weights w of these features. squares, largest: the sums of squared gradients and the
+    largest |x_j|, with which gd goes on. more: other fields of the model."""
     constant_key = make_expander(model.settings).constant_key
     has_it = constant_key is not None
     every = np.append(keys, [constant_key] if has_it else []).astype(np.uint32)
     order, whole = np.argsort(every, kind="stable"), unit.fold(w)[: len(every)]
     values = whole.astype(np.float32)
     state = {
-        "w": values, "G": np.maximum(curvature[: len(every)], LEAST_STATE),
-        "N": np.broadcast_to(np.append(units, [1.0] * has_it)[:, None], values.shape),
+        "w": values, "G": np.maximum(squares[: len(every)], LEAST_STATE),
+        "N": np.broadcast_to(np.append(np.maximum(largest, LEAST_STATE), [1.0] * has_it)[:, None], values.shape),
     }
     exact = values.astype(np.float64)
     if has_it:
         exact[-1] = whole[-1]  # as `auto` has it
-    found = replace(
+    return replace(
         model, keys=array_of(every[order].tobytes(), "I"), weights=array_of(exact[order].tobytes(), "d"), absent={},
         state={name: array_of(np.ascontiguousarray(x[order], np.float32).tobytes(), "f") for name, x in state.items()},
         **more,
     )
-    return with_absent(found, sample.source.sample.batches, sample.source.keys)
 
 
 def counters_of(rows: Any) -> dict[str, int]:
