@@ -11,3 +11,13 @@ def cluster():
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0, silence_logs=50
     ) as found:
         yield found
+
+
+@pytest.fixture
+def small_sample(monkeypatch):
+    """A sample of SAMPLE rows, so that few rows are more than that."""
+    from drawn_tables import SAMPLE
+
+    from vwlite.dask import default
+
+    monkeypatch.setattr(default, "MOST_ROWS", SAMPLE)

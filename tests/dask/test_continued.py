@@ -32,11 +32,6 @@ def shards(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def small_sample(monkeypatch):
-    monkeypatch.setattr(default, "MOST_ROWS", SAMPLE)
-
-
-@pytest.fixture
 def on(vwlite, cluster, shards):
     """Run `dask train` on the shards."""
     def run(*arguments, **more):
@@ -64,7 +59,7 @@ def test_it_is_as_good_as_one_machine_and_knows_what_was_before(vwlite, on, smal
     before(vwlite, "--keep-rows", kept)
     vwlite("train", *(f"t{i}.csv" for i in range(4)), "before.csv", "--label", "y", "-m", "one", "--quiet")
     said = on("-i", "m0", "-m", "m", "--report", "r").err
-    assert "m0 of 1,500 examples is continued, with its features\n" in said and "is removed" not in said
+    assert "continuing m0 (1,500 examples) with its features\n" in said and "is removed" not in said
     of_sample = re.search(r"\nsample of 700 of 2,400 rows: log loss 0\.\d+ \(([^)]+)\), curves of 2 numbers", said)
     assert of_sample and of_sample[1] == "held out, before they are learned"
     assert ("m0.rows is not there: the past counts as a summary, 1,500 examples\n" in said) == (kept == "0")
@@ -102,7 +97,7 @@ def test_a_model_of_few_rows_gets_new_features(vwlite, on, small_sample):
     before(vwlite, "--keep-rows", "64M", data="few.csv")
     shutil.copy("m0", "bare")
     said = on("-i", "m0", "-m", "m").err
-    assert "m0 of 150 examples is continued, with new features\n" in said
+    assert "continuing m0 (150 examples) with new features\n" in said
     assert "are not kept beside it" not in said
     m = read_model("m")
     assert m.counters["examples"] == 150 + 4 * COUNT and m.continued["features_from"] == SAMPLE

@@ -34,11 +34,6 @@ def shards(tmp_path, monkeypatch):
     return "t*.csv*"
 
 
-@pytest.fixture
-def small_sample(monkeypatch):
-    monkeypatch.setattr(default, "MOST_ROWS", SAMPLE)
-
-
 # --- drawing ----------------------------------------------------------------------------------------
 
 

@@ -221,7 +221,7 @@ class DefaultRounds(DaskRounds):
     def _begin_with(self, past: Past) -> None:
         """What is known before the features of the fit are."""
         past.begin(self.rows, self.sampled)
-        past.judge(planned(replace(self.learning, group=None)))
+        past.judge(planned(replace(self.learning, group=None)), self._stopped)
         if self.before is None and not self.options.quiet:
             for line in past.about():
                 say(line)

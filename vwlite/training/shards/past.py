@@ -15,7 +15,7 @@ to have the part `share` of it. Up to a constant, the summary and the penalty ar
 so a model that knows all by its summary stays as it is if there are no new rows.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from math import isfinite
@@ -134,13 +134,11 @@ class Past:
         if self.keeping.missing:
             yield self.keeping.missing
         how = "with its features" if self.has_features else "with new features"
-        yield f"{self.path} of {self.model.counters['examples']:,} examples is continued, {how}"
+        yield f"continuing {self.path} ({self.model.counters['examples']:,} examples) {how}"
 
-    def judge(self, data: DataPlan) -> float:
-        """The mean loss of new rows by the model."""
-        found = FileRows(data, self.path, lambda: None).judged(self.model, lambda: False, 0)
-        self._loss = loss_with_error(found)
-        return self._loss[0]
+    def judge(self, data: DataPlan, stop: Callable[[], bool]) -> None:
+        """Measure the loss of new rows by the model, for its record of nights."""
+        self._loss = loss_with_error(FileRows(data, self.path, lambda: None).judged(self.model, stop, 0))
 
     @property
     def share(self) -> float:
@@ -150,11 +148,11 @@ class Past:
 
     # --- the shards --------------------------------------------------------------------------
 
-    def rows(self, model: Model, job: Job, unit: Unit) -> ShardRows | None:
-        """Those that are kept, with the features of the fit, which this model has. job: of new rows."""
+    def rows(self, model: Model, job: Job, unit: Unit) -> ShardRows:
+        """Those that are kept, if there are some, with the features of the fit, which this model has. job: of new rows.
+        """
         keeping = self.keeping
-        if keeping.kept is None:
-            return None
+        assert keeping.kept is not None
         source = source_of_kind(RowSource, job, BadLines(ExitStack(), skip=True))
         source.begin_with(keeping.kept, keeping.parts)
         rows = rows_of(settings_for(model, bool(keeping.kept.shape["derives"])), source.kept_batches())
@@ -216,7 +214,7 @@ class Past:
         lost = round(keeping.before + keeping.beyond)
         if not self.has_features and lost:
             yield (f"{lost:,} of the rows that {self.path} has learned are not kept beside it, so the new model does "
-                   "not know them: it has new features, of more rows")
+                   "not know them: its new features were found from more rows")
         if keeping.kept is not None and self._is_replaced:
             yield (f"{self.path}{SUFFIX} is removed, as runs over shards keep no rows: the new model has a summary of "
                    "them")
